@@ -18,7 +18,7 @@ TEST_PROCESSES ?= 5
 STORAGE ?= s3
 # Whose Spark images `up`, `deploy` and `demo` build: the newest engine's whose jars can be had, or all.
 ENGINES ?= newest
-UNIT := tests/api tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
+UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
 .PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
 
@@ -187,6 +187,8 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.executors 1000000 20000000
 	$(BIN)/python -m tools.benchmarks.lost_commits
 	$(BIN)/python -m tools.benchmarks.observe_fleet
+	$(BIN)/python -m tools.benchmarks.maintenance_day
+	$(BIN)/python -m tools.benchmarks.batching
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(CLUSTER) down --purge

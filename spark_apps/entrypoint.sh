@@ -1,6 +1,7 @@
 #!/bin/sh
 # Entry of the Spark image.
 #   entrypoint.sh driver JOB.json   runs one job and ends with its exit code
+#   entrypoint.sh batch             runs the jobs of several runs in turn, from the variables BATCH_CONFIG and BATCH_JOB_<n>
 #   entrypoint.sh executor          serves a driver that has made this Pod; Spark's own SPARK_* variables say which and how
 #   entrypoint.sh observer          looks at the metadata of a catalog's tables until it is terminated; starts no JVM
 #   entrypoint.sh train             writes the class-data archive that makes the next starts fast
@@ -137,12 +138,17 @@ files.check_krb5(pathlib.Path(sys.argv[1]))' "$KRB5_CONFIG"
     cds="-XX:SharedArchiveFile=$archive"
     [ -f "$archive" ] || cds=-Xshare:auto
     ;;
+  batch)
+    program=${SPARK_APPS_MAIN:-$SPARK_APPS_DIR/driver/batch.py}
+    cds="-XX:SharedArchiveFile=$archive"
+    [ -f "$archive" ] || cds=-Xshare:auto
+    ;;
   train)
     program=$(dirname "$SPARK_APPS_DIR")/tools/engines/train_cds.py
     cds="-XX:ArchiveClassesAtExit=$archive"
     ;;
   *)
-    echo "usage: entrypoint.sh driver JOB.json | executor | observer | train" >&2
+    echo "usage: entrypoint.sh driver JOB.json | batch | executor | observer | train" >&2
     exit 64
     ;;
 esac

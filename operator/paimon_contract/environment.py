@@ -42,6 +42,10 @@ METASTORE_USERNAME: Final = "METASTORE_USERNAME"
 """Not read. The kubelet names a missing Secret only for a variable, so this one is required."""
 OBSERVER_CONFIG: Final = "OBSERVER_CONFIG"
 """An observer's configuration as JSON (`looks.ObserverConfig`)."""
+BATCH_CONFIG: Final = "BATCH_CONFIG"
+"""The configuration of a driver of several runs as JSON (`turns.BatchConfig`)."""
+BATCH_JOB: Final = "BATCH_JOB"
+"""A number from 0 follows: the jobs of such a driver."""
 
 # Set by the operator, read by Hadoop, Java or the SDKs of AWS.
 HADOOP_CONF_DIR: Final = "HADOOP_CONF_DIR"

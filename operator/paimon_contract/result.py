@@ -160,6 +160,59 @@ class PartitionExpiry(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OrphanFiles(Document):
+    """Of `files` files, `orphans` are old and referenced by nothing, and `unknown` ones are none of Paimon's.
+
+    `report` is the path of the list. A run of mode Delete has compared it with the report of the time `compared_with`
+    (None: there is none that is old enough), and moved `moved` files away, which `restored` moves back. `kept` ones can
+    still be moved back, `removed` ones were removed for good.
+    """
+
+    files: int | None = None
+    orphans: int | None = None
+    orphan_bytes: int | None = None
+    unknown: int | None = None
+    report: str | None = None
+    compared_with: str | None = None
+    moved: int | None = None
+    moved_bytes: int | None = None
+    kept: int | None = None
+    kept_bytes: int | None = None
+    removed: int | None = None
+    removed_bytes: int | None = None
+    restored: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowDifference(Document):
+    """A commit of the run after which the table held other rows: that of snapshot `after`, based on `before`.
+
+    `found`: what differs, as a clause. `tag`: what keeps snapshot `before`. `rolled_back`: the table is at it again.
+    """
+
+    before: int
+    after: int
+    found: str
+    tag: str
+    rolled_back: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification(Document):
+    """`commits` of the run were compared with the snapshots that they are based on, over `rows` rows after them.
+
+    `uncompared` are others, whose snapshot has expired. `buckets`: size of the sample; None: all rows were compared.
+    `difference`: the first one; None: no row has changed.
+    """
+
+    commits: int
+    rows: int
+    uncompared: int = 0
+    buckets: int | None = None
+    difference: RowDifference | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DriftedField(Document):
     """A change that somebody else made: `change` is a kind of `paimon_schema.drift.DriftKind`.
 
@@ -257,7 +310,10 @@ class Outcome(Document):
     loaded: tuple[LoadedWrite, ...] = ()
     rescale: RescaleSummary | None = None
     partitions: PartitionExpiry | None = None
+    orphan_files: OrphanFiles | None = None
     drift: ResultDrift | None = None
+    verification: Verification | None = None
+    """None: nothing was compared."""
 
 
 @dataclass(frozen=True, kw_only=True)

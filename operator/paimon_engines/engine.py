@@ -146,6 +146,11 @@ class Engine:
         return self.has_argument("compact", "compact_strategy")
 
     @property
+    def has_incremental_clustering(self) -> bool:
+        """Whether its compaction can sort the files of a table without primary key that are not sorted yet."""
+        return "clustering.incremental" in self.options
+
+    @property
     def has_postponed_buckets(self) -> bool:
         """Whether a table can have postponed buckets (bucket=-2)."""
         return "postpone.batch-write-fixed-bucket" in self.options

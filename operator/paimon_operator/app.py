@@ -15,12 +15,14 @@ from typing import Final
 
 from kubernetes.aio.client import ApiClient
 
+from paimon_contract import turns as turns_contract
 from paimon_engines.loader import load_engines
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
-from paimon_operator.core.config import Accounts, ObserverFacts, OperatorFacts
+from paimon_operator.core.config import Accounts, ObserverFacts, OperatorFacts, SharingFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import blocking_problems
 from paimon_operator.errors import KubernetesError, RetryableError
@@ -32,6 +34,7 @@ from paimon_operator.kube.limiter import TokenBucket
 from paimon_operator.kube.objects import KubeObjects
 from paimon_operator.kube.requests import ApiServer
 from paimon_operator.kube.token_review import TokenReviews
+from paimon_operator.runtime.batches import Batches
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.clock import SystemClock
@@ -45,6 +48,8 @@ from paimon_operator.runtime.looks_server import LooksServer, Receiver
 from paimon_operator.runtime.metrics import Metrics
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
+from paimon_operator.runtime.turns import TurnRequests
+from paimon_operator.runtime.turns_endpoint import TurnGiver, TurnsEndpoint
 from paimon_operator.runtime.watch import build_registry, build_settings, run_watches
 from paimon_operator.runtime.workers import Workers
 from paimon_operator.settings import Settings
@@ -76,7 +81,8 @@ class Operator:
         self._clock, self._stop = SystemClock(), asyncio.Event()
         self._metrics = Metrics(version=metadata.version("paimon-operator"))
         self._health = ProcessHealth(clock=time.monotonic)
-        self._looks = LooksServer(port=settings.looks_port)
+        self._turns = TurnsEndpoint()
+        self._looks = LooksServer(port=settings.looks_port, beside={turns_contract.PATH: self._turns.handle})
         self._metrics.watches(heartbeat_age=lambda: self._health.heartbeat_age)
         # Requests for Leases never wait behind other requests.
         self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
@@ -95,7 +101,7 @@ class Operator:
         ports = {"health_port": self._settings.health_port, "metrics_port": self._settings.metrics_port}
         endpoints = Endpoints(self._health, self._metrics, **ports)
         await endpoints.start()
-        if self._observer is not None:
+        if self._observer is not None or self._sharing is not None:
             await self._looks.start()
         try:
             self._health.standby()
@@ -132,6 +138,11 @@ class Operator:
         url, interval = self._settings.looks_url, int(self._settings.looks_interval)
         return ObserverFacts(url=url, interval_s=interval) if url else None
 
+    @property
+    def _sharing(self) -> SharingFacts | None:
+        url, window = self._settings.turns_url, self._settings.batch_window
+        return SharingFacts(url=url, window_s=window) if url else None
+
     async def _work(self) -> None:
         settings, engines = self._settings, load_engines()
         missing = {name: "no Spark image is configured for it" for name in engines if name not in settings.spark_images}
@@ -162,8 +173,7 @@ class Operator:
         )
         dependencies = self._dependencies(launches.operator, queue)
         reconcile = controllers(dependencies, launches, on_finished=self._metrics.run_finished)
-        reviewer = TokenReviews(self._reviews(), clock=time.monotonic)
-        self._looks.lead(Receiver(looks=dependencies.looks, reviewer=reviewer, clock=self._clock))
+        self._answer(dependencies)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
         measure = self._metrics.reconciled
         store, router = dependencies.store, dependencies.router
@@ -176,21 +186,46 @@ class Operator:
             watch=partial(self._watch, router),
         )
 
+    def _answer(self, world: Dependencies) -> None:
+        """Answers observers and drivers of shared Pods from now on, because this process leads."""
+        reviewer = TokenReviews(self._reviews(), clock=time.monotonic)
+        self._looks.lead(Receiver(looks=world.looks, reviewer=reviewer, clock=self._clock))
+        on_answer = self._metrics.turn_answered
+        giver = TurnGiver(turns=world.turns, batches=world.batches, reviewer=reviewer, on_answer=on_answer)
+        self._turns.lead(giver)
+
+    def _batches(self, store: KubeObjects, queue: WorkQueue[Key]) -> Batches:
+        return Batches(
+            store,
+            facts=self._sharing,
+            clock=self._clock,
+            call_later=asyncio.get_running_loop().call_later,
+            enqueue=queue.add,
+            on_created=self._metrics.pod_shared,
+        )
+
     def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key]) -> Dependencies:
         server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
         slots = RunSlots(self._settings.max_concurrent_runs or None)
+        budgets = Budgets(self._settings.maintenance_pod_hours_per_day or None)
         claims = TableClaimIndex(lambda catalog: not any(blocking_problems(catalog, operator)))
-        router = ChangeRouter(cache, claims, warehouses, slots, queue, on_heartbeat=self._on_heartbeat)
+        store = KubeObjects(server, namespaces=self._settings.watch_namespaces)
+        batches = self._batches(store, queue)
+        routing = partial(ChangeRouter, on_heartbeat=self._on_heartbeat, on_shared_pod=batches.observe)
+        router = routing(cache, claims, warehouses, slots, queue, budgets=budgets)
         interval_s = int(self._settings.looks_interval)
         return Dependencies(
-            store=KubeObjects(server, namespaces=self._settings.watch_namespaces),
+            store=store,
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
             cache=cache,
             claims=claims,
             warehouses=warehouses,
             slots=slots,
+            budgets=budgets,
             router=router,
             looks=Looks(cache, interval_s=interval_s, clock=self._clock, enqueue=router.enqueue_after),
+            batches=batches,
+            turns=TurnRequests(enqueue=queue.add),
             operator=operator,
             clock=self._clock,
         )

@@ -74,6 +74,8 @@ class Settings(BaseModel):
     max_concurrent_runs: int = Field(default=100, ge=0)
     """How many runs of all catalogs may be active at once; 0: no limit. Other runs wait, and the table that has waited
     longest starts first."""
+    maintenance_pod_hours_per_day: int = Field(default=0, ge=0, le=100_000)
+    """Hours that the driver Pods of scheduled maintenance may run each day (UTC) in each namespace; 0: no limit."""
     resync: Seconds = 600.0
     """Time (`10m`, `90s`, or seconds) between two full lists, which find changes that the watches missed. Up to a
     quarter longer, by a hash of the process's identity, so that several operators do not list together."""
@@ -94,6 +96,11 @@ class Settings(BaseModel):
     Empty: no catalog has an observer."""
     looks_interval: Annotated[Seconds, Field(ge=10)] = 60.0
     """Time from one pass of an observer over its tables to the next. At least `10s`."""
+    turns_url: Annotated[str, Field(pattern=r"^(http://[a-z0-9.:-]+/v1/turns)?$", max_length=300)] = ""
+    """Address of the same port for drivers of several runs, for example
+    `http://paimon-operator.paimon-system.svc:8082/v1/turns`. Empty: each run has its own Pod."""
+    batch_window: Annotated[Seconds, Field(le=60)] = 2.0
+    """Time that a small run waits for others to share a driver Pod with. At most `60s`."""
     lease_namespace: Name
     """Namespace of the leader's Lease. Absent: the operator's own (POD_NAMESPACE, or the service account's)."""
     lease_name: Name = "paimon-operator"

@@ -71,7 +71,14 @@ def scope_of(
     observer = Observer(files, location_of(job), schema)
     contents = observer.observe().contents
     chosen = () if contents is None else partitions_in_need(contents, schema, thresholds)
-    if contents is not None and chosen and idle_since is not None:
-        newest = observer.manifests.newest_files(contents.manifests.values())
-        chosen = tuple(each for each in chosen if each not in newest or newest[each] < idle_since)
-    return Scope(schema, contents, chosen)
+    return Scope(schema, contents, idle_partitions(observer, contents, chosen, idle_since))
+
+
+def idle_partitions(
+    observer: Observer, contents: Contents | None, chosen: tuple[bytes, ...], idle_since: datetime | None
+) -> tuple[bytes, ...]:
+    """Those of `chosen` that received no file since; all where that does not matter."""
+    if contents is None or not chosen or idle_since is None:
+        return chosen
+    newest = observer.manifests.newest_files(contents.manifests.values())
+    return tuple(each for each in chosen if each not in newest or newest[each] < idle_since)

@@ -25,7 +25,7 @@ class JavaFiles:
                 streams = self.session.jvm.org.apache.paimon.utils.IOUtils
                 return bytes(streams.readFully(files.newInputStream(place), True))
         except Exception as error:  # noqa: BLE001  (py4j raises what Java has thrown)
-            _require_missing(path, error)
+            require_missing(path, error)
             return None
         raise UnreadableError(f"{path} has more than {max_bytes} bytes")
 
@@ -40,11 +40,12 @@ class JavaFiles:
             place = self.session.path(directory)
             found = [str(each.getPath().getName()) for each in self.session.file_io(place).listStatus(place) or ()]
         except Exception as error:  # noqa: BLE001
-            _require_missing(directory, error)
+            require_missing(directory, error)
             found = []
         yield from found
 
 
-def _require_missing(path: str, error: Exception) -> None:
+def require_missing(path: str, error: Exception) -> None:
+    """Raises UnreadableError unless the failure is that there is no such file."""
     if not is_caused_by(error, "FileNotFoundException"):
         raise UnreadableError(f"{path}: {root_message(error)}") from error

@@ -16,7 +16,7 @@ import functools
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.write import WriteParameters
@@ -27,6 +27,9 @@ from spark_apps.loading.input_files import InputFile
 
 FOLD_AFTER = 50
 """Committed entries above which they are folded."""
+
+NO_LEDGER: Final = "_"
+"""Beginning of other directories beside the ledgers. No write has such a name."""
 
 COMMITTED, ABANDONED = ".committed", ".abandoned"
 

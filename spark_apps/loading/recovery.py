@@ -9,7 +9,7 @@ from paimon_contract.job import Job
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import find_commit
 from spark_apps.failures.causes import is_caused_by
-from spark_apps.loading.ledger import Entry, Ledger, ledgers_of
+from spark_apps.loading.ledger import NO_LEDGER, Entry, Ledger, ledgers_of
 
 
 def open_ledger(session: Session, directory: str, table: Any) -> Ledger:
@@ -50,5 +50,5 @@ def all_ledgers(job: Job, session: Session, table: Any) -> Iterator[Ledger]:
             return
         raise
     for status in statuses:
-        if status.isDir():
+        if status.isDir() and not status.getPath().getName().startswith(NO_LEDGER):
             yield open_ledger(session, status.getPath().toString(), table)

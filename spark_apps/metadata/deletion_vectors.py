@@ -1,7 +1,8 @@
-"""The deletion vectors of a snapshot, from its index manifest: rows of data files that are deleted."""
+"""The index manifest of a snapshot: its index files, and how many rows deletion vectors delete."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from spark_apps.metadata.avro import Fields, records
@@ -17,6 +18,18 @@ _RANGES: Final = "_DELETIONS_VECTORS_RANGES"
 _CARDINALITY: Final = "_CARDINALITY"
 _HEAD: Final = ("_VERSION", "_KIND", "_INDEX_TYPE")
 _FIELDS: Final[Fields] = (*_HEAD, _RANGES)
+_NAME_HEAD: Final = ("_VERSION", "_KIND", "_FILE_NAME")
+_NAME_FIELDS: Final[Fields] = (*_NAME_HEAD, "_EXTERNAL_PATH")
+
+
+def index_files(manifests: ManifestFiles, name: str) -> Iterator[str]:
+    """Names of all index files of an index manifest: hash indexes, deletion vectors, global indexes."""
+    path = manifests.path(name)
+    for record in records(manifests.read(name), _NAME_FIELDS, path, _NAME_HEAD):
+        check_version(record, INDEX_VERSION, path)
+        yield record["_FILE_NAME"]
+        if record.get("_EXTERNAL_PATH"):
+            yield record["_EXTERNAL_PATH"].rpartition("/")[2]
 
 
 def deleted_rows(manifests: ManifestFiles, snapshot: Snapshot) -> int | None:

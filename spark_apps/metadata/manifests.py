@@ -6,7 +6,8 @@ an Avro file that was cut off between two blocks reads as a shorter one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -31,6 +32,12 @@ _HEAD: Final = ("_VERSION", "_KIND", "_PARTITION", "_BUCKET")
 _MEASURES: Final = ("_FILE_SIZE", "_ROW_COUNT", "_LEVEL", "_DELETE_ROW_COUNT")
 _ENTRY_FIELDS: Final[Fields] = (*_HEAD, ("_FILE", _MEASURES))
 _TIME_FIELDS: Final[Fields] = ("_VERSION", "_KIND", "_PARTITION", ("_FILE", ("_CREATION_TIME",)))
+_REACHED_FIELDS: Final[Fields] = (
+    "_VERSION",
+    "_KIND",
+    ("_FILE", ("_FILE_NAME", "_EXTRA_FILES", "_EXTERNAL_PATH")),
+)
+_SCHEMA_FIELDS: Final[Fields] = ("_VERSION", "_KIND", "_PARTITION", ("_FILE", ("_LEVEL", "_SCHEMA_ID")))
 _NAME_FIELDS: Final[Fields] = ("_VERSION", "_KIND", ("_FILE", ("_FILE_NAME", "_FILE_SIZE")))
 
 
@@ -56,8 +63,15 @@ class ManifestFiles:
 
     def of_snapshot(self, snapshot: Snapshot) -> dict[str, Manifest]:
         """The data manifests of a snapshot by name, without those of its changelog."""
+        return self._distinct(snapshot, snapshot.manifest_lists)
+
+    def of_delta(self, snapshot: Snapshot) -> dict[str, Manifest]:
+        """Those of its own commit alone, by name."""
+        return self._distinct(snapshot, snapshot.manifest_lists[1:])
+
+    def _distinct(self, snapshot: Snapshot, lists: Iterable[tuple[str, int | None]]) -> dict[str, Manifest]:
         found: dict[str, Manifest] = {}
-        for manifest in (each for name, size in snapshot.manifest_lists for each in self._listed(name, size)):
+        for manifest in (each for name, size in lists for each in self._listed(name, size)):
             if manifest.name in found:
                 raise UnreadableError(f"snapshot {snapshot.id} has manifest {manifest.name} twice")
             found[manifest.name] = manifest
@@ -86,6 +100,31 @@ class ManifestFiles:
                 at = made.replace(tzinfo=UTC)
                 newest[entry["_PARTITION"]] = max(at, newest.get(entry["_PARTITION"], at))
         return newest
+
+    def listed(self, name: str, size: int | None = None) -> tuple[Manifest, ...]:
+        """The manifests that a list names; `size` are its bytes, if they are known."""
+        return tuple(self._listed(name, size))
+
+    def files_of(self, manifest: Manifest) -> Iterator[str]:
+        """Names of all files that a manifest adds or removes: data files, changelog files, and those beside them."""
+        for entry in self._entries(manifest, _REACHED_FIELDS, ()):
+            file = entry["_FILE"]
+            yield file["_FILE_NAME"]
+            yield from file["_EXTRA_FILES"]
+            if file.get("_EXTERNAL_PATH"):
+                yield file["_EXTERNAL_PATH"].rpartition("/")[2]
+
+    def schemas_above_level0(self, manifests: Iterable[Manifest]) -> Mapping[bytes, Counter[int]]:
+        """Of each partition, the ids of the schemas with which its files above level 0 were written, and their number.
+
+        Of all manifests of a snapshot, that is without files that were removed.
+        """
+        found: defaultdict[bytes, Counter[int]] = defaultdict(Counter)
+        for entry in (each for manifest in manifests for each in self._entries(manifest, _SCHEMA_FIELDS, _HEAD[2:3])):
+            file = entry["_FILE"]
+            if file["_LEVEL"] > 0:
+                found[entry["_PARTITION"]][file["_SCHEMA_ID"]] += SIGNS[entry["_KIND"]]
+        return {partition: +counts for partition, counts in found.items()}
 
     def read(self, name: str) -> bytes:
         """The content of a manifest, a list or an index manifest."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import botocore.session
 from botocore.config import Config
@@ -40,13 +40,13 @@ class S3Files:
     getter: Getter
 
     @classmethod
-    def of(cls, options: Mapping[str, str], keys: S3Keys) -> S3Files:
+    def of(cls, options: Mapping[str, str], keys: S3Keys) -> Self:
         """The server that the catalog's options name, by the engine's names for them. Raises UnreadableError."""
-        with _readable(options.get(keys.endpoint_key, "S3")):
+        with readable(options.get(keys.endpoint_key, "S3")):
             return cls._of(options, keys)
 
     @classmethod
-    def _of(cls, options: Mapping[str, str], keys: S3Keys) -> S3Files:
+    def _of(cls, options: Mapping[str, str], keys: S3Keys) -> Self:
         session = botocore.session.get_session()
         # In place of botocore's own authorities. Java trusts both; a server of the others is left to it.
         authority = os.environ.get(environment.STORAGE_CA_FILE) or None
@@ -74,9 +74,9 @@ class S3Files:
         return self._get(path, MAX_BYTES)
 
     def _get(self, path: str, max_bytes: int) -> Stamped | None:
-        with _readable(path):
+        with readable(path):
             try:
-                found = self.getter.get(*_split(path), max_bytes + 1)
+                found = self.getter.get(*split(path), max_bytes + 1)
             except NotPlainError:
                 found = self._by_client(path, max_bytes + 1)
         return None if found is None else Stamped(within(found.content, max_bytes, path), found.stamp)
@@ -87,9 +87,9 @@ class S3Files:
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the objects and common prefixes below a prefix, one level deep."""
-        bucket, key = _split(directory)
+        bucket, key = split(directory)
         prefix = f"{key}/" if key else ""
-        with _readable(directory):
+        with readable(directory):
             pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix, Delimiter="/")
             for page in pages:
                 keys = [each["Key"] for each in page.get("Contents", ())]
@@ -98,7 +98,7 @@ class S3Files:
                 yield from (key.removeprefix(prefix).removesuffix("/") for key in keys if key != prefix)
 
     def _object(self, path: str) -> Any:
-        bucket, key = _split(path)
+        bucket, key = split(path)
         try:
             return self.getter.get_by_client(bucket, key)
         except ClientError as error:
@@ -120,14 +120,15 @@ def _settings(*, is_path_style: bool) -> Config:
     )
 
 
-def _split(uri: str) -> tuple[str, str]:
+def split(uri: str) -> tuple[str, str]:
     """Bucket and key, without empty parts, as Paimon's paths have none. A key may contain `?` and `#`."""
     bucket, _, key = uri.removeprefix(f"{SCHEME}://").partition("/")
     return bucket, re.sub("/+", "/", key).strip("/")
 
 
 @contextmanager
-def _readable(path: str) -> Iterator[None]:
+def readable(path: str) -> Iterator[None]:
+    """Turns failures of botocore into UnreadableError."""
     try:
         yield
     except (BotoCoreError, ClientError, ValueError) as error:

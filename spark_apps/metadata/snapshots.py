@@ -46,6 +46,9 @@ class Snapshot:
     commit_user: str = ""
     commit_identifier: int = 0
     commit_kind: str = ""
+    changelog_manifest_list: str | None = None
+    """Names the manifests of its changelog files; None: it has none."""
+    statistics: str | None = None
 
     @property
     def manifest_lists(self) -> tuple[tuple[str, int | None], ...]:
@@ -128,20 +131,27 @@ def _parse(document: Any) -> Snapshot:
     version = document.get("version") or 1
     if version > SNAPSHOT_VERSION:
         raise ValueError(f"version {version} of snapshot files is newer than {SNAPSHOT_VERSION}")
-    index, rows = document.get("indexManifest"), document.get("totalRecordCount")
+    rows = document.get("totalRecordCount")
     return Snapshot(
         id=int(document["id"]),
         schema_id=int(document["schemaId"]),
         base_manifest_list=file_name(document["baseManifestList"]),
         delta_manifest_list=file_name(document["deltaManifestList"]),
         list_sizes=(document.get("baseManifestListSize"), document.get("deltaManifestListSize")),
-        index_manifest=None if index is None else file_name(index),
+        index_manifest=_optional_name(document, "indexManifest"),
         total_rows=None if rows is None else int(rows),
         time_ms=int(document["timeMillis"]),
         commit_user=str(document.get("commitUser") or ""),
         commit_identifier=int(document.get("commitIdentifier") or 0),
         commit_kind=str(document.get("commitKind") or ""),
+        changelog_manifest_list=_optional_name(document, "changelogManifestList"),
+        statistics=_optional_name(document, "statistics"),
     )
+
+
+def _optional_name(document: Any, key: str) -> str | None:
+    value = document.get(key)
+    return None if value is None else file_name(value)
 
 
 def file_name(value: object) -> str:

@@ -35,29 +35,31 @@ class VolumeFiles:
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the files and directories in a directory; none where it does not exist."""
-        with _readable(directory):
+        with readable(directory):
             try:
-                found = [each.name for each in _local(directory).iterdir()]
+                found = [each.name for each in local(directory).iterdir()]
             except _NO_SUCH_FILE:
                 found = []
         yield from found
 
 
 def _opened(path: str, max_bytes: int) -> tuple[bytes, os.stat_result] | None:
-    with _readable(path):
+    with readable(path):
         try:
-            with _local(path).open("rb") as file:
+            with local(path).open("rb") as file:
                 return within(file.read(max_bytes + 1), max_bytes, path), os.fstat(file.fileno())
         except _NO_SUCH_FILE:
             return None
 
 
-def _local(uri: str) -> Path:
+def local(uri: str) -> Path:
+    """The path of a file by its URI."""
     return Path("/" + uri.removeprefix(_SCHEME).lstrip("/"))
 
 
 @contextmanager
-def _readable(path: str) -> Iterator[None]:
+def readable(path: str) -> Iterator[None]:
+    """Turns failures of the system into UnreadableError."""
     try:
         yield
     except OSError as error:

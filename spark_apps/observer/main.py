@@ -23,9 +23,10 @@ from paimon_engines.loader import load_engine
 from spark_apps.metadata import files_in
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.observer.bounded_files import BoundedFiles
-from spark_apps.observer.client import PAUSE_S, TIMEOUT_S, TRIES, NotReportedError, OperatorClient
+from spark_apps.observer.client import PAUSE_S, TRIES, NotReportedError, OperatorClient
 from spark_apps.observer.passes import BLIND_PASSES, Watched
 from spark_apps.observer.reports import reports_of
+from spark_apps.operator_http import TIMEOUT_S
 from spark_apps.progress import log_step
 
 STUCK_AFTER_S: Final = 900

@@ -16,12 +16,18 @@ from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.compaction_scope import Scope, scope_of
+from spark_apps.catalog.foreign_commits import FileCommits
 from spark_apps.catalog.measure import Measured, files_for, measure_table, schema_of
+from spark_apps.catalog.own_commits import own_stretches
 from spark_apps.catalog.postponed_buckets import POSTPONE_MODE, partitions_by_buckets
 from spark_apps.catalog.session import Session
+from spark_apps.catalog.sort_scope import WHOLE, SortBatch, SortScope, sort_scope_of
+from spark_apps.catalog.verification import tags_of_run, verified
 from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.measurement import of_contents
+from spark_apps.metadata.snapshots import SnapshotFiles
+from spark_apps.metadata.sorted_files import sorts_by
 from spark_apps.metadata.table_files import TableFiles, is_as_verified, location_of
 from spark_apps.progress import log_step
 from spark_apps.sql.identifiers import SqlValue, call, qualified
@@ -40,10 +46,16 @@ _MAX_FILES: Final = "compaction.max.file-num"
 _DEFAULT_MAX_FILES: Final = 50
 """Paimon's default of that option for append tables whose bucket is Unaware."""
 _MERGEABLE: Final = CompactThresholds(small_files=2)
+_LEVELS: Final = "num-levels"
+_ROW_TRACKING: Final = "row-tracking.enabled"
+SORT: Final = "Sort"
 
 
 def run(job: Job, session: Session) -> Outcome:
-    """Compacts. Succeeds without a snapshot when there is nothing to compact."""
+    """Compacts. Succeeds without a snapshot when there is nothing to compact.
+
+    With `verify` in the job, it raises RunError if a commit of this run has changed rows.
+    """
     compact = job.parameters_as(PARAMETERS)
     table = session.table()
     refuse_mixing_buckets(job, table)
@@ -52,14 +64,33 @@ def run(job: Job, session: Session) -> Outcome:
     before = measure_table(session, table, pins=False)
     if before.table.snapshot_id is None:
         return Outcome(table=before.table, before=before.measure, after=before.measure)
-    scope = _scope(job, session, compact)
-    for number, batch in enumerate(_batches(arguments, scope, session), 1):
+    count, compared = verified(session, compact.verify, lambda: compact_table(job, session, compact, table, arguments))
+    after = measure_table(session, session.table())
+    return Outcome(
+        table=after.table,
+        before=before.measure,
+        after=after.measure,
+        compacted_partitions=count,
+        verification=compared,
+    )
+
+
+def compact_table(
+    job: Job, session: Session, compact: CompactParameters, table: Any, arguments: Arguments
+) -> int | None:
+    """Calls the procedure for each batch. Returns the number of partitions, None if which ones is Paimon's choice."""
+    scope: Scope | SortScope | None
+    if compact.strategy == SORT:
+        scope = _sort_scope(job, session, compact)
+        batches = _sort_batches(arguments, scope, compact, int(table.coreOptions().numLevels()))
+    else:
+        scope = _scope(job, session, compact)
+        batches = _batches(arguments, scope, session)
+    for number, batch in enumerate(batches, 1):
         log_step(f"compacts batch {number}: {batch['where'] or 'all partitions'}"[:_LOGGED])
         for each in _calls(batch, table, session):
             session.spark.sql(call("compact", each)).collect()
-    after = measure_table(session, session.table())
-    count = None if scope is None or compact.thresholds is None else len(scope.partitions)
-    return Outcome(table=after.table, before=before.measure, after=after.measure, compacted_partitions=count)
+    return None if scope is None or compact.thresholds is None else len(scope.partitions)
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001
@@ -69,11 +100,26 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
     schema = None if thresholds is None else TableFiles(files, location_of(job)).latest_schema()
     if thresholds is None or schema is None or not is_as_verified(job, schema):
         return None
-    scope = scope_of(job, files, schema, thresholds, _idle_since(compact))
+    if compact.verify is not None and _has_earlier_attempt(job, files):
+        return None
+    scope: Scope | SortScope
+    if compact.strategy == SORT:
+        if not sorts_by(schema, compact.order):
+            return None
+        scope = sort_scope_of(job, files, schema, _least(compact), _idle_since(compact))
+    else:
+        scope = scope_of(job, files, schema, thresholds, _idle_since(compact))
     if scope.partitions:
         return None
     measured = Measured(of_contents(scope.contents, schema))
     return Outcome(table=measured.table, before=measured.measure, after=measured.measure, compacted_partitions=0)
+
+
+def _has_earlier_attempt(job: Job, files: MetadataFiles) -> bool:
+    """Whether an attempt of the run has left commits that were not compared, or a difference that was not reported."""
+    location = location_of(job)
+    found = tags_of_run(job.commit_user, (each.removeprefix("tag-") for each in files.names(f"{location}/tag")))
+    return bool(found or own_stretches(job, FileCommits(SnapshotFiles(files, location))))
 
 
 def _idle_since(compact: CompactParameters) -> datetime | None:
@@ -115,6 +161,56 @@ def _batches(arguments: Arguments, scope: Scope | None, session: Session) -> Ite
         yield arguments | {"where": _both(arguments["where"], batch.condition), "options": options}
 
 
+def _sort_scope(job: Job, session: Session, compact: CompactParameters) -> SortScope | None:
+    """The partitions to sort; None: all, also where the metadata can only be read by Paimon.
+
+    Raises RunError for a table whose compaction does not sort.
+    """
+    schema = schema_of(session.table())
+    if not sorts_by(schema, compact.order):
+        raise spec_failure(
+            "TableAltered",
+            f"the options clustering.* of the table {job.table} are not those of compaction.sort",
+            "wait until the table is Ready, or have options restored that somebody altered: docs/drift.md",
+            field="spec.compaction.sort",
+        )
+    if schema.options.get(_ROW_TRACKING) == "true":
+        raise spec_failure(
+            "InvalidSpec",
+            f"the table {job.table} has {_ROW_TRACKING}, and sorted rows would get new row ids",
+            "remove compaction.sort",
+            field="spec.compaction.sort",
+        )
+    try:
+        return sort_scope_of(job, files_for(session), schema, _least(compact), _idle_since(compact))
+    except UnreadableError as error:
+        log_step(f"all partitions are sorted: {error}")
+        return None
+
+
+def _least(compact: CompactParameters) -> int:
+    """Unsorted files from which a partition is sorted. A user's run sorts every one that has any."""
+    return (None if compact.thresholds is None else compact.thresholds.unsorted_files) or 1
+
+
+def _sort_batches(
+    arguments: Arguments, scope: SortScope | None, compact: CompactParameters, levels: int
+) -> Iterator[Arguments]:
+    """The arguments for each batch. The engine merges as it does on levels: see SortBatch."""
+    for batch in [SortBatch(None, WHOLE)] if scope is None else scope.batches(levels):
+        options = f"{_LEVELS}={levels + 1 if batch.adds_level else levels}"
+        if batch.strategy != WHOLE:
+            options += f",{_RUNS_TRIGGER}={max(_least(compact) - 1, 1)}"
+        where = _both(arguments["where"], batch.condition)
+        # Paimon's clustering ignores the idle time; the scope has left those partitions out.
+        yield arguments | {
+            "where": where,
+            "options": options,
+            "compact_strategy": batch.strategy,
+            "partition_idle_time": None,
+        }
+
+
 def _merges_full_bins_only(session: Session) -> bool:
     """Whether a call merges small files of an append table only in groups of _MAX_FILES files, as Paimon 0.9 does."""
     return _MAX_FILES in session.engine.options
@@ -127,6 +223,13 @@ def _both(where: SqlValue | None, condition: str | None) -> str | None:
 def _arguments(job: Job, compact: CompactParameters, table: Any, session: Session) -> Arguments:
     """Arguments of the procedure. Full is its default, so only Minor needs an engine with a strategy argument."""
     has_strategy = session.engine.has_minor_compaction
+    if compact.strategy == SORT and not session.engine.has_incremental_clustering:
+        raise spec_failure(
+            "UnsupportedByEngine",
+            f"engine {session.engine.id} has no incremental clustering",
+            "remove sort, or use an engine that has it",
+            field="spec.compaction.sort",
+        )
     if compact.strategy == "Minor" and not has_strategy:
         raise spec_failure(
             "UnsupportedByEngine",

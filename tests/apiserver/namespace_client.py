@@ -246,6 +246,7 @@ def good_result(run: str, operation: str, **parts: Any) -> Manifest:
         "Provision": {"created": True},
         "Write": {"write": {"files": 1, "rows": 10, "committedSnapshot": 1}},
         "ExpireSnapshots": {"expired": 0},
+        "RemoveOrphanFiles": {"orphanFiles": {"files": 9, "orphans": 0, "orphanBytes": 0, "unknown": 0}},
         "ExpirePartitions": {"partitions": {"expired": 0, "total": 1, "remaining": 0, "unreadable": 0}},
         "Drop": {"dropped": True},
     }

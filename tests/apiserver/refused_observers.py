@@ -25,7 +25,7 @@ from tests.support.pod_edits import (
 _NOT_ITS_SHAPE: Final = "the name and the labels of an observer"
 _NOT_OWNED: Final = "by a PaimonCatalog"
 _ELSEWHERE: Final = "must report to the Service of the operator"
-_NOT_MOUNTED: Final = "an observer one for the operator"
+_NOT_MOUNTED: Final = "an observer or a batch one for the operator"
 
 
 def _config(old: str, new: str) -> Edit:

@@ -198,6 +198,7 @@ def test_the_operator_creates_its_own_runs_and_releases_every_run(operator: User
     member: dict[str, dict[str, object]] = {
         "Write": {"spec__write": {"name": "import"}},
         "Compact": {"spec__compact": {"strategy": "Full"}},
+        "RemoveOrphanFiles": {"spec__removeOrphanFiles": {"mode": "Report"}},
     }
     for type_ in OPERATIONS.types:
         assert operator.try_create(own(ns, type_, "orders", **member.get(type_, {}))) == ALLOWED, type_
@@ -277,7 +278,10 @@ def test_types_for_users_need_no_trigger_and_all_others_do(admin: User) -> None:
 
 def by_hand(type_: str) -> Manifest:
     """A run of this type that a user requests."""
-    return run() if type_ == "Compact" else run(spec__type=type_, spec__compact=REMOVED)
+    if type_ == "Compact":
+        return run()
+    own = {"removeOrphanFiles": {"mode": "Report"}} if type_ == "RemoveOrphanFiles" else {}
+    return run(spec__type=type_, spec__compact=REMOVED, **{f"spec__{name}": block for name, block in own.items()})
 
 
 def grant_create(ns: NamespaceClient, role: str, user_name: str) -> None:

@@ -21,12 +21,14 @@ from kubernetes.client import ApiException
 from paimon_operator.core.catalog.observer import wanted_pod
 from paimon_operator.core.catalog.plan import CatalogObserved
 from paimon_operator.core.config import ObserverFacts
+from paimon_operator.core.launch.batch_pod import batch_pod, member_of
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.launch.driver_pod import config_map, driver_pod
 from paimon_operator.core.naming import FINALIZER
 from tests.apiserver.api import Body, CustomObjects, create_account
 from tests.apiserver.namespace_client import CATALOGS, GROUP, RUNS, TABLES, VERSION, NamespaceClient
 from tests.apiserver.operator_process import IMAGE
+from tests.apiserver.refused_batches import REFUSED_BATCHES
 from tests.apiserver.refused_drivers import REFUSED_DRIVERS
 from tests.apiserver.refused_observers import REFUSED_OBSERVERS
 from tests.apiserver.rights import Rights
@@ -134,11 +136,30 @@ def observer_of(spec: Object) -> Object:
     return pod
 
 
+def batch_of(spec: Object) -> Object:
+    """The Pod that runs of two tables of such a catalog share."""
+    given: Object = {"engine": "paimon-1.4", "allowedDatabases": ["shop"]} | spec
+    catalog = builders.catalog(namespace=NAMESPACE, **given)
+    members, launches = [], []
+    for name in ("orders", "clicks"):
+        table = builders.table(name, namespace=NAMESPACE)
+        of = builders.run(f"{name}-observe-8f3a91c2", table=table, type="Observe", compact=None)
+        launches.append(_BUILDER.launch_of(of, table, catalog))
+        member = member_of(of, table, launches[-1])
+        assert member is not None, "its drivers share no Pod"
+        members.append(member)
+    url = f"http://paimon-operator.{NAMESPACE}.svc:8082/v1/turns"
+    return batch_pod(
+        catalog, launches[0], members, url=url, deadline_s=4500, own_deadline_s=3900, distinction="2026-11-21T08:10:00Z"
+    )
+
+
 @pytest.fixture(scope="module")
 def account(api_server: ApiServer) -> Iterator[Account]:
     """The account in a namespace without Pod Security, so that every refusal is the policy's, with three Pods."""
     ns = NamespaceClient(api_server.kubeconfig, NAMESPACE)
-    rights = Rights(api_server, ns, admission={"sidecarImages": [SIDECAR], "driverVariables": ["HTTPS_PROXY"]})
+    admission = {"sidecarImages": [SIDECAR], "driverVariables": ["HTTPS_PROXY"]}
+    rights = Rights(api_server, ns, admission=admission, batching={"enabled": True})
     for name in ("paimon-spark", "paimon-driver", "paimon-driver-lake", "paimon-drivers"):
         create_account(ns.client, NAMESPACE, name)
     api = open_client(rights.kubeconfig)
@@ -211,6 +232,26 @@ def test_the_account_creates_no_observer_with(account: Account, sentence: str, e
     answer = account.creates(body)
     assert answer, sentence
     assert why in answer, (sentence, answer)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in catalogs() if kind not in ("hive", "executors of a Hive metastore")])
+def test_the_pod_that_runs_of_a_catalog_share_is_admitted(account: Account, kind: str) -> None:
+    assert account.creates(batch_of(catalogs()[kind])) == ""
+
+
+@pytest.mark.parametrize(("sentence", "edit", "why"), REFUSED_BATCHES, ids=[row[0] for row in REFUSED_BATCHES])
+def test_the_account_creates_no_shared_pod_with(account: Account, sentence: str, edit: Edit, why: str) -> None:
+    body = batch_of(catalogs()["catalog"])
+    edit(body)
+    answer = account.creates(body)
+    assert answer, sentence
+    assert why in answer, (sentence, answer)
+
+
+def test_a_driver_gets_no_jobs_of_a_shared_pod(account: Account) -> None:
+    _, body = driver_of(catalogs()["catalog"])
+    body["spec"]["containers"][0]["env"].append({"name": "BATCH_JOB_0", "value": "{}"})
+    assert "must not choose the code that it runs" in account.creates(body)
 
 
 def test_a_container_of_an_injector_is_admitted_with_an_image_that_the_chart_names(account: Account) -> None:

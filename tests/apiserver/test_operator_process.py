@@ -20,7 +20,7 @@ from tests.apiserver.replicas import Replicas
 from tests.apiserver.rights import RELEASE, Rights
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.audit import AuditedRequest, audited_requests
-from tests.support.manifests import REMOVED, keyed_table
+from tests.support.manifests import REMOVED, Manifest, keyed_table
 
 FLEET = 200
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
@@ -168,6 +168,8 @@ def test_a_restart_with_200_settled_tables_writes_nothing_but_leases(replicas: R
         ns.wait(lambda: ns.succeed_all() or len(_ready(ns)) == FLEET, "open Pods")
         settled = _ready(ns)
     ns.wait(lambda: not [run for run in ns.all(RUNS) if run["metadata"].get("finalizers")], "runs without finalizers")
+    ns.patch(CATALOGS, "lake", {"metadata": {"labels": {"looked-at": "again"}}})  # it sums the use of its tables again
+    ns.wait(lambda: _used(ns.get(CATALOGS, "lake")) == sum(map(_used, ns.all(TABLES))) > 0, "the use of all tables")
     assert first.terminate() == 0
 
     offset = api_server.audit_log.stat().st_size
@@ -202,6 +204,11 @@ def _lease(ns: NamespaceClient) -> client.V1LeaseSpec:
     spec = client.CoordinationV1Api(ns.client).read_namespaced_lease(RELEASE, ns.namespace).spec
     assert spec is not None
     return spec
+
+
+def _used(manifest: Manifest) -> int:
+    """The runs that a table or a catalog has counted."""
+    return int(manifest.get("status", {}).get("usage", {}).get("runs", 0))
 
 
 def _ready(ns: NamespaceClient) -> set[str]:

@@ -59,7 +59,7 @@ def own_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     """A second node with the operator of this checkout."""
     with cluster_in(tmp_path_factory.mktemp("checkout")) as cluster, searched(cluster) as made:
         made.install()
-        yield Node(made.lab.env, made.lab.layout)
+        yield Node(made.lab.env, made.lab.layout, made.now)
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.kubectl import Kubectl
+from paimon_contract.turns import job_variable
+from tests.support.kubectl import Kubectl, Object
 
 OPERATOR_NAMESPACE = "paimon-system"
 OPERATOR_LABEL = "app.kubernetes.io/name=paimon-operator"
@@ -68,3 +69,10 @@ def kill_operator(kubectl: Kubectl) -> int:
 def kill_driver(run_name: str) -> int:
     """Kills every process (shell, Python, JVM) of the run's driver Pod."""
     return _kill(_processes_with("RUN_NAME", run_name))
+
+
+def kill_shared_driver(pod: Object) -> int:
+    """Kills every process of a Pod that several runs share. Its first job is in no other Pod."""
+    variables = {each["name"]: each.get("value") for each in pod["spec"]["containers"][0]["env"]}
+    job = job_variable(0)
+    return _kill(_processes_with(job, variables[job]))

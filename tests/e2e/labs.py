@@ -6,7 +6,8 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,8 @@ class Node:
 
     env: Mapping[str, str]
     layout: Layout
+    images: Mapping[str, Any] = field(default_factory=dict)
+    """What the operator of a second node is installed from."""
 
 
 def name_of(request: pytest.FixtureRequest, engine: str) -> str:

@@ -9,11 +9,13 @@ from typing import Any
 
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
-from paimon_operator.core.config import ObserverFacts
+from paimon_operator.core.config import ObserverFacts, SharingFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import catalog_problems
+from paimon_operator.runtime.batches import Batches
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.controllers import controllers
@@ -22,6 +24,7 @@ from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.looks import Looks
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
+from paimon_operator.runtime.turns import TurnRequests
 from paimon_operator.runtime.workers import Workers
 from tests.support.builders import operator_facts
 from tests.support.manifests import Manifest, catalog, edited, keyed_table
@@ -42,20 +45,33 @@ class OperatorInMemory:
         store: ObjectStore | None = None,
         time: VirtualTime | None = None,
         max_concurrent_runs: int | None = None,
+        pod_hours: int | None = None,
         observer: ObserverFacts | None = None,
+        sharing: SharingFacts | None = None,
     ) -> None:
         """Creates a process that is not started, on the `store` of an earlier process or an empty one."""
         self.time = time or VirtualTime()
         self.store = store or ObjectStore(self.time)
         self.events = RecordedEvents()
-        self.limit = max_concurrent_runs
+        self.limit, self.sharing = max_concurrent_runs, sharing
         self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
+        self.pod_hours, self.budgets = pod_hours, Budgets(pod_hours)
         self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator_facts())))
         self.queue: WorkQueue[Key] = WorkQueue(
             namespace_of=lambda key: key.namespace, clock=self.time.seconds, call_later=self.time.call_later
         )
         indexes = self.cache, self.claims, self.warehouses, self.slots
-        self.router = ChangeRouter(*indexes, self.queue, on_heartbeat=lambda _: None)
+        self.batches = Batches(
+            self.store, facts=sharing, clock=self.time, call_later=self.time.call_later, enqueue=self.queue.add
+        )
+        self.turns = TurnRequests(enqueue=self.queue.add)
+        self.router = ChangeRouter(
+            *indexes,
+            self.queue,
+            budgets=self.budgets,
+            on_heartbeat=lambda _: None,
+            on_shared_pod=self.batches.observe,
+        )
         self.looks = Looks(self.cache, interval_s=60, clock=self.time, enqueue=self.router.enqueue_after)
         self.finished: list[tuple[str, str]] = []
         self.reconciles: list[tuple[str, str]] = []
@@ -66,8 +82,11 @@ class OperatorInMemory:
             claims=self.claims,
             warehouses=self.warehouses,
             slots=self.slots,
+            budgets=self.budgets,
             router=self.router,
             looks=self.looks,
+            batches=self.batches,
+            turns=self.turns,
             operator=operator_facts(observer=observer),
             clock=self.time,
         )
@@ -103,7 +122,7 @@ class OperatorInMemory:
     async def settle(self) -> None:
         """Waits until no key is queued and no worker is busy."""
         for _ in range(100_000):
-            if not self.queue.depth and not self.queue.busy:
+            if not self.queue.depth and not self.queue.busy and not self.batches.is_creating:
                 return
             await asyncio.sleep(0)
         raise AssertionError(f"the operator never settles: {self.reconciles[-20:]}")
@@ -118,7 +137,14 @@ class OperatorInMemory:
         self.store.watch = lambda *_: None
         self.queue.close()
         await self.workers.stop()
-        return await OperatorInMemory(store=self.store, time=self.time, max_concurrent_runs=self.limit).start()
+        successor = OperatorInMemory(
+            store=self.store,
+            time=self.time,
+            max_concurrent_runs=self.limit,
+            pod_hours=self.pod_hours,
+            sharing=self.sharing,
+        )
+        return await successor.start()
 
     async def apply(self, *manifests: Manifest) -> None:
         for manifest in manifests:

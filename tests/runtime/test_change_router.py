@@ -10,6 +10,7 @@ from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.naming import RUN_LABEL
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import STORAGE_MOVED
 from paimon_operator.runtime.cache import Cache
@@ -36,7 +37,13 @@ class RoutedCluster:
         )
         self.cache = Cache()
         self.router = ChangeRouter(
-            self.cache, TableClaimIndex(), WarehouseIndex(), RunSlots(), self.queue, on_heartbeat=self.heartbeats.append
+            self.cache,
+            TableClaimIndex(),
+            WarehouseIndex(),
+            RunSlots(),
+            self.queue,
+            budgets=Budgets(),
+            on_heartbeat=self.heartbeats.append,
         )
 
     async def enqueued(self) -> set[Key]:

@@ -90,6 +90,8 @@ def test_the_metrics_are_prometheus_text_without_table_names() -> None:
     metrics.reconciled("PaimonTable", "ok", 0.2)
     metrics.requested("apply", "PaimonTable", 409, 0.01)
     metrics.run_finished("Write", "Failed")
+    metrics.pod_shared(3)
+    metrics.turn_answered(True)
     text = metrics.text().decode()
     for line in (
         "paimon_operator_queue_depth 7.0",
@@ -101,5 +103,8 @@ def test_the_metrics_are_prometheus_text_without_table_names() -> None:
         'paimon_operator_reconcile_seconds_count{kind="PaimonTable",result="ok"} 1.0',
         'paimon_operator_api_request_seconds_count{code="409",kind="PaimonTable",verb="apply"} 1.0',
         'paimon_operator_runs_finished_total{phase="Failed",type="Write"} 1.0',
+        "paimon_operator_shared_pods_total 1.0",
+        "paimon_operator_shared_pod_runs_total 3.0",
+        'paimon_operator_turns_total{began="true"} 1.0',
     ):
         assert line in text.splitlines(), line

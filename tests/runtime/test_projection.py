@@ -27,6 +27,7 @@ from paimon_operator.runtime import change_router
 from paimon_operator.runtime.cache import KEPT, Cache
 from paimon_operator.runtime.keys import key_of
 from paimon_operator.runtime.projection import Fields, Kept, kept_fields, projected
+from paimon_operator.runtime.shared_pods import is_in_turn
 from tests.support import builders, widest_tables
 from tests.support.largest_objects import largest
 from tests.support.manifests import Manifest, catalog, run
@@ -40,9 +41,12 @@ def table(dice: random.Random) -> Manifest:
     """Any table: each field that a reader knows has several values, or is absent."""
     run_ = {"name": dice.choice("ab"), "uid": dice.choice([None, "u"]), "blocked": dice.choice([None, True])}
     run_ |= {"type": "Compact", "resultUnknown": dice.choice([None, True]), "place": dice.choice([None, "here"])}
+    run_["givesWay"] = dice.choice([None, True])
     status: Manifest = {
         "activeRun": dice.choice([None, run_]),
-        "queuedRun": dice.choice([None, {"since": dice.choice([T1, T2]), "message": "m", "type": "Compact"}]),
+        "followingRuns": dice.choice([None, [{"name": "c", "type": "Compact", "uid": dice.choice(["u", "v"])}]]),
+        "queuedRun": dice.choice([None, queued(dice)]),
+        "usage": dice.choice([None, used(dice)]),
         "ownership": dice.choice(
             [None, {"place": dice.choice(["here", "there"]), "since": T1, "lostAt": dice.choice([None, T2])}]
         ),
@@ -75,6 +79,17 @@ def memory(dice: random.Random) -> Manifest:
     }
 
 
+def queued(dice: random.Random) -> Manifest:
+    moments = {"since": dice.choice([T1, T2]), "rank": dice.choice([None, T1, T2])}
+    return moments | {"message": "m", "type": "Compact"}
+
+
+def used(dice: random.Random) -> Manifest:
+    sums = {name: dice.choice([0, 7]) for name in ("runs", "failed", "podSeconds", "coreSeconds", "gibSeconds")}
+    day = {"maintenanceDay": dice.choice([None, T1[:10], T2[:10]]), "maintenancePodSeconds": dice.choice([None, 60])}
+    return sums | day | {"since": T1, "expectedSeconds": 9}
+
+
 def foreign(dice: random.Random) -> Manifest:
     commit = {"snapshotId": 7, "commitUser": "flink", "kind": "APPEND", "time": T1}
     return {"stated": dice.choice(["None", "Paused"]), "seenSnapshot": 7, "commit": dice.choice([None, commit])}
@@ -90,7 +105,8 @@ def cataloged(dice: random.Random) -> Manifest:
 
 def runs(dice: random.Random) -> Manifest:
     spec = {**run()["spec"], "tableRef": {"name": dice.choice("ab")}, "ttlAfterFinished": dice.choice([None, "1h"])}
-    attempts = dice.choice([None, [{"pod": "p-1", "number": 1}, {"number": 2, "pod": dice.choice([None, "p-2"])}]])
+    last = {"number": 2, "pod": dice.choice([None, "p-2"]), "state": dice.choice(["Running", "Ended"])}
+    attempts = dice.choice([None, [{"pod": "p-1", "number": 1, "state": "Ended"}, last]])
     status: Manifest = {"phase": dice.choice([None, "Running", "Succeeded", "Failed"]), "attempts": attempts}
     meta = {"name": "r", "finalizers": dice.choice([None, [], [FINALIZER, "other"]])}
     return stored(dice, meta, spec, status)
@@ -116,15 +132,25 @@ def answers(kind: Kind, body: Manifest) -> list[object]:
     identity = [body["metadata"].get(name) for name in ("name", "namespace", "uid", "resourceVersion")]
     match kind:
         case Kind.TABLE:
-            active = change_router._affected_runs(key_of(kind, body), None, body), change_router._active_run(body)
+            named = change_router._named_runs(body)
+            runs = change_router._affected_runs(key_of(kind, body), None, body), [each.get("name") for each in named]
+            active = (body.get("status") or {}).get("activeRun") or {}
             others = change_router.TableSummary.of(body), CatalogObserved.of([body])
-            return [*identity, TableHead.model_validate(body), *others, active[0], active[1].get("uid")]
+            return [
+                *identity,
+                TableHead.model_validate(body),
+                *others,
+                *runs,
+                active.get("uid"),
+                active.get("givesWay"),
+            ]
         case Kind.CATALOG:
             found = PaimonCatalog.model_validate(body)
             status = found.status.place, found.status.reached_at, found.metadata.deletion_timestamp
             return [*identity, found.spec, *status, [str(each) for each in blocking_problems(found, FACTS)]]
     at_rest = change_router._is_at_rest(body), change_router.is_over(body)
-    return [*identity, change_router.table_of(body), change_router._pods_of(body), *at_rest]
+    in_turn = is_in_turn(body, "p-2")
+    return [*identity, change_router.table_of(body), change_router._pods_of(body), *at_rest, in_turn]
 
 
 ANY = {Kind.TABLE: table, Kind.CATALOG: cataloged, Kind.RUN: runs}

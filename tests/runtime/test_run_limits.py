@@ -130,3 +130,20 @@ async def test_a_catalog_that_is_allowed_more_starts_more_at_once() -> None:
     assert len(running(operator)) == 1
     await operator.apply(lake(spec__limits={"maxConcurrentRuns": 3}))
     assert len(running(operator)) == 3
+
+
+async def test_a_budget_that_another_table_has_spent_is_known_after_a_restart() -> None:
+    operator = await OperatorInMemory(pod_hours=1).start()
+    often = {"snapshots": {"schedule": "*/5 * * * *"}}
+    await operator.apply(lake(), orders(metadata__name="t0", spec__retention=often), orders(metadata__name="t1"))
+    await until_all_have_run(operator, 2, created=True)
+    status = dict(operator.table("t1")["status"])
+    day = operator.time.now().date().isoformat()
+    status["usage"] = {**status["usage"], "maintenanceDay": day, "maintenancePodSeconds": 3600}
+    operator.store.set_status(Kind.TABLE, SHOP, "t1", status)
+    restarted = await operator.kill()
+    await restarted.settle()
+    await restarted.pass_time(minutes=6)
+    assert running(restarted) == []
+    decision = restarted.table("t0")["status"]["retention"]["decision"]
+    assert (decision["result"], decision["reason"]) == ("Waiting", "BudgetSpent")

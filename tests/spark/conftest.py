@@ -42,7 +42,7 @@ def _available() -> dict[str, Availability]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Adds the engines, sorted, because only one JVM runs at a time. A module can name the METASTORE that it needs,
-    and that it needs an older engine beside (NEEDS_OLDER_ENGINE)."""
+    the NEEDED_CAPABILITY of the engine, and that it needs an older engine beside (NEEDS_OLDER_ENGINE)."""
     if "engine_id" in metafunc.fixturenames:
         ready = [name for name, found in _available().items() if found.directory]
         if not ready:
@@ -52,7 +52,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         marked = metafunc.definition.get_closest_marker("newest_engine") is not None
         newest_only = marked and not metafunc.config.getoption(WHOLE_MATRIX)
         needs_older = getattr(metafunc.module, "NEEDS_OLDER_ENGINE", False)
-        engines = engines_for(ready, needed, newest_only=newest_only, needs_older=needs_older)
+        capability = getattr(metafunc.module, "NEEDED_CAPABILITY", None)
+        engines = engines_for(ready, needed, newest_only=newest_only, needs_older=needs_older, capability=capability)
         metafunc.parametrize("engine_id", engines, scope="session")
 
 

@@ -38,6 +38,7 @@ class Kind:
     deleted: int | None = 0
     has_vectors: bool = False
     """Deletion vectors delete rows. Paimon 0.9 does not count these."""
+    two_partition_keys: bool = False
 
 
 def keyed(*steps: str, by_day: bool = True, options: dict[str, str] | None = None, **known: int | bool | None) -> Kind:
@@ -59,7 +60,8 @@ def partitioned(type_: str, *values: str, oldest: str) -> Kind:
     """A table that is partitioned by a key of a type, and by a text."""
     create = f"CREATE TABLE {{t}} (id BIGINT, k {type_}, n STRING) PARTITIONED BY (k, n)"
     rows = ", ".join(f"({number}, {value}, 'x')" for number, value in enumerate(values))
-    return Kind((create, " ".join(("INSERT INTO {t} VALUES", rows))), f"k={oldest}/n=x")
+    insert = " ".join(("INSERT INTO {t} VALUES", rows))
+    return Kind((create, insert), f"k={oldest}/n=x", two_partition_keys=True)
 
 
 def _with(create: str, options: dict[str, str]) -> str:

@@ -32,6 +32,16 @@ def files(lake: Lake) -> list[dict[str, Any]]:
     return lake_reader.read_rows(lake.warehouse, "shop", "orders$files")
 
 
+def test_a_sort_of_a_table_that_the_engine_does_not_cluster_is_refused(upserted: Lake) -> None:
+    """Tables that it clusters: test_sort_compaction.py."""
+    sort = upserted.compact(strategy="Sort")
+    if load_engine(upserted.engine.id).has_incremental_clustering:
+        assert "clustering" in sort.refused("TableAltered")
+    else:
+        assert upserted.engine.id in sort.refused("UnsupportedByEngine")
+    assert len(upserted.snapshots()) == 3
+
+
 def test_full_compaction_leaves_one_sorted_run_per_bucket(upserted: Lake) -> None:
     before = files(upserted)
 

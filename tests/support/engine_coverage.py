@@ -21,7 +21,7 @@ from tools.engines.fetch import JARS_DIR_VARIABLE
 
 DIFFERING = (
     *("provision", "types", "compact", "expire_snapshots", "drop", "foreign_commits", "worked_examples"),
-    *("expire_partitions", "record_expiry", "retained_changelogs", "tags"),
+    *("expire_partitions", "record_expiry", "retained_changelogs", "tags", "orphan_files", "verified_maintenance"),
     *("exactly_once", "two_drivers", "unwitnessed", "s3_access", "wrong_endpoint", "hdfs", "executors"),
     *("engine_data", "widening", "generated_manifests", "settings_read_back", "key_types"),
     *("foreign_tables", "observed_tables"),

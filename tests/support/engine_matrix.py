@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from paimon_engines.loader import supported_engines
+from paimon_engines.loader import load_engine, supported_engines
 
 WHOLE_MATRIX: Final = "--whole-matrix"
 """Option of pytest: the markers `newest_engine` and IN_TURN have no effect."""
@@ -20,14 +20,23 @@ NO_ENGINE: Final = "no-engine"
 """In the place of an engine where none supports the metastore. pytest refuses a test without parameters."""
 
 
-def engines_for(ready: Sequence[str], metastore: str, *, newest_only: bool, needs_older: bool = False) -> list[str]:
+def engines_for(
+    ready: Sequence[str],
+    metastore: str,
+    *,
+    newest_only: bool,
+    needs_older: bool = False,
+    capability: str | None = None,
+) -> list[str]:
     """Engines of `ready` (oldest first) that support the metastore; with `newest_only` the last of them.
 
-    With `needs_older` only those beside which an older one can be had.
+    With `needs_older` only those beside which an older one can be had; with `capability`, an attribute of an engine's
+    data, only those that have it.
     The result is NO_ENGINE where there is none. `remove_without_engine` removes that test.
     """
     considered = ready[1:] if needs_older else ready
     able = [name for name in considered if metastore in supported_engines()[name].metastores]
+    able = [name for name in able if capability is None or getattr(load_engine(name), capability)]
     return (able[-1:] if newest_only else able) or [NO_ENGINE]
 
 

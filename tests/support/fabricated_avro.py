@@ -27,6 +27,12 @@ class DataFile:
     delete_rows: int | None = 0
     made: datetime | None = None
     """In the time zone of the writer's JVM."""
+    extra: tuple[str, ...] = ()
+    """Names of the files beside it that belong to it."""
+    external: str | None = None
+    """Where it lies, if not in its bucket."""
+    schema: int = 0
+    """Id of the schema that it was written with."""
 
 
 def data_file(name: str, **fields: Any) -> DataFile:
@@ -63,14 +69,19 @@ _FILE = {
     "_FILE_SIZE": "long",
     "_ROW_COUNT": "long",
     "_KEY_STATS": _STATS,
+    "_SCHEMA_ID": "long",
     "_LEVEL": "int",
+    "_EXTRA_FILES": _array("string"),
     "_DELETE_ROW_COUNT": _optional("long"),
     "_CREATION_TIME": _optional({"type": "long", "logicalType": "timestamp-millis"}),
 }
 _RANGE = {"f0": "string", "f1": "int", "f2": "int"}
 FORMATS: dict[str, tuple[Record, Record]] = {
     "0.9": (_FILE, _RANGE),
-    "1.4": (_FILE | {"_WRITE_COLS": _optional(_array("string"))}, _RANGE | {"_CARDINALITY": _optional("long")}),
+    "1.4": (
+        _FILE | {"_EXTERNAL_PATH": _optional("string"), "_WRITE_COLS": _optional(_array("string"))},
+        _RANGE | {"_CARDINALITY": _optional("long")},
+    ),
 }
 """Release -> fields of a data file and of a deletion vector."""
 
@@ -114,7 +125,14 @@ def listed(name: str, content: bytes, entries: Sequence[tuple[int, DataFile]]) -
     return head | counts | {"_PARTITION_STATS": _NO_STATS, "_SCHEMA_ID": 0}
 
 
-def index_manifest_of(deleted: Mapping[str, int | None], release: str, *, version: int = 1, kind: int = 0) -> bytes:
+def index_manifest_of(
+    deleted: Mapping[str, int | None],
+    release: str,
+    *,
+    version: int = 1,
+    kind: int = 0,
+    names: tuple[str, str] = ("index-vectors", "index-hash"),
+) -> bytes:
     """The index manifest of a table with one file of deletion vectors and one of the index of a dynamic bucket."""
     form = _record(
         "record",
@@ -123,12 +141,14 @@ def index_manifest_of(deleted: Mapping[str, int | None], release: str, *, versio
         _PARTITION="bytes",
         _BUCKET="int",
         _INDEX_TYPE="string",
+        _FILE_NAME="string",
         _DELETIONS_VECTORS_RANGES=_optional(_array(_record("range", **FORMATS[release][1]))),
     )
     head = {"_VERSION": version, "_KIND": kind, "_PARTITION": binary_row("mon"), "_BUCKET": 0}
     ranges = [{"f0": name, "f1": 0, "f2": 1, "_CARDINALITY": rows} for name, rows in deleted.items()]
-    vectors = {"_INDEX_TYPE": "DELETION_VECTORS", "_DELETIONS_VECTORS_RANGES": ranges}
-    return avro(form, [head | vectors, head | {"_INDEX_TYPE": "HASH", "_DELETIONS_VECTORS_RANGES": None}])
+    vectors = {"_INDEX_TYPE": "DELETION_VECTORS", "_FILE_NAME": names[0], "_DELETIONS_VECTORS_RANGES": ranges}
+    hashes = {"_INDEX_TYPE": "HASH", "_FILE_NAME": names[1], "_DELETIONS_VECTORS_RANGES": None}
+    return avro(form, [head | vectors, head | hashes])
 
 
 def binary_row(*values: str | None) -> bytes:
@@ -152,8 +172,11 @@ def _of_file(file: DataFile) -> Record:
         "_FILE_SIZE": file.size,
         "_ROW_COUNT": file.rows,
         "_KEY_STATS": _NO_STATS,
+        "_SCHEMA_ID": file.schema,
         "_LEVEL": file.level,
+        "_EXTRA_FILES": list(file.extra),
         "_DELETE_ROW_COUNT": file.delete_rows,
         "_CREATION_TIME": file.made and file.made.replace(tzinfo=UTC),
+        "_EXTERNAL_PATH": file.external,
         "_WRITE_COLS": None,
     }

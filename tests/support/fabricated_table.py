@@ -58,6 +58,8 @@ class FabricatedTable:
 
     root: Path
     release: str = "1.4"
+    metadata_name: str = "{kind}-{number}"
+    """Name of a manifest, list or index manifest. Paimon's have a UUID."""
     live: dict[str, DataFile] = field(default_factory=dict)
     deleted: Mapping[str, int | None] = field(default_factory=dict)
     """Data file -> rows that its deletion vector deletes."""
@@ -187,7 +189,7 @@ class FabricatedTable:
         return listed(self._put_new("manifest", content), content, entries)
 
     def _put_new(self, kind: str, content: bytes) -> str:
-        name = f"{kind}-{next(self._names)}"
+        name = self.metadata_name.format(kind=kind, number=next(self._names))
         self._put(self.root / "manifest" / name, content)
         return name
 

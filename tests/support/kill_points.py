@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from spark_apps.catalog import verification
 from spark_apps.loading.ledger import Ledger
 from spark_apps.operations import rescale
 from spark_apps.schema import alter
@@ -54,8 +55,15 @@ OTHER_RESCALE_MOMENTS: Final = {
     "before an empty partition is emptied": Moment(rescale, "empty", "before"),
     "after an empty partition is emptied": Moment(rescale, "empty", "after"),
 }
+VERIFICATION_MOMENTS: Final = {
+    "before the tag of a difference": Moment(verification, "create_tag", "before"),
+    "after the tag of a difference": Moment(verification, "create_tag", "after"),
+    "after the rollback": Moment(verification, "roll_back", "after"),
+}
+"""They have a difference between the rows before and after a compaction."""
 MOMENTS: Final = {
     **RESCALE_MOMENTS,
+    **VERIFICATION_MOMENTS,
     **OTHER_RESCALE_MOMENTS,
     "before the ledger": Moment(Ledger, "begin", "before"),
     "after the ledger": Moment(Ledger, "begin", "after"),

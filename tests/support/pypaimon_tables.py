@@ -44,7 +44,19 @@ def write_rows(
     warehouse: str, database: str, table: str, rows: Iterable[Mapping[str, Any]], *, env: Mapping[str, str]
 ) -> None:
     """Commits rows to a table, as a writer that the operator does not know. `env` as in lake_reader."""
-    _perform(warehouse, database, env=env, written=[{"table": f"{database}.{table}", "rows": list(rows)}])
+    write_commits(warehouse, database, [(table, rows)], env=env)
+
+
+def write_commits(
+    warehouse: str,
+    database: str,
+    commits: Iterable[tuple[str, Iterable[Mapping[str, Any]]]],
+    *,
+    env: Mapping[str, str],
+) -> None:
+    """The same for several commits in one process: each is a table and its rows."""
+    written = [{"table": f"{database}.{table}", "rows": list(rows)} for table, rows in commits]
+    _perform(warehouse, database, env=env, written=written)
 
 
 def _perform(warehouse: str, database: str, *, env: Mapping[str, str] | None = None, **work: Any) -> None:

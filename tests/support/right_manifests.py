@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tests.support.manifests import Manifest, append_table, catalog, keyed_table, run
+from tests.support.manifests import REMOVED, Manifest, append_table, catalog, keyed_table, run
 from tests.support.table_rules import TABLE_RULES
 
 _SNAPSHOTS: Final = {"snapshots": {"numRetainedMin": 5, "numRetainedMax": 20, "timeRetained": "7d"}}
@@ -12,6 +12,7 @@ _DEFAULT_RETENTION: Final[dict[str, Any]] = {
     **_SNAPSHOTS, "changelogs": {"timeRetained": "30d"}, "consumers": {"expirationTime": "7d"},
     "partitions": {"expirationTime": "365d", "timestampPattern": "$dt", "timestampFormatter": "yyyyMMdd"},
     "records": {"expireTime": "90d", "timeField": "at"},
+    "orphanFiles": {"mode": "Delete", "olderThan": "3d", "schedule": "0 4 * * 0"},
 }  # fmt: skip
 _TAGS: Final[dict[str, Any]] = {
     "automaticCreation": "ProcessTime", "creationPeriod": "Daily", "creationDelay": "10m", "numRetainedMax": 30,
@@ -39,7 +40,7 @@ WHOLE: Final[list[Manifest]] = [
         spec__tableDefaults={
             "compaction": _DEDICATED, "retention": _DEFAULT_RETENTION, "tags": _TAGS, "runPolicy": _POLICY,
         },
-        spec__limits={"spark": _SIZES}, spec__maintenanceWindows=_WINDOWS,
+        spec__limits={"spark": _SIZES}, spec__maintenanceWindows=_WINDOWS, spec__enforced=["OrphanFiles"],
         spec__spark=_SIZES | {
             "sparkConf": {"spark.sql.shuffle.partitions": "8"},
             "podOverlay": {
@@ -60,6 +61,10 @@ WHOLE: Final[list[Manifest]] = [
         spec__storage={"hdfs": {
             "configMapRef": {"name": "hadoop-conf"}, "user": "paimon", "options": {"dfs.replication": "2"},
         }},
+    ),
+    run(
+        spec__type="RemoveOrphanFiles", spec__compact=REMOVED,
+        spec__removeOrphanFiles={"mode": "Report", "maxPercent": 40},
     ),
     run(spec__compact__partitions=[{"dt": "2026-01-31"}], spec__activeDeadline="2h", spec__ttlAfterFinished="1d"),
 ]  # fmt: skip

@@ -37,9 +37,17 @@ def environment(home: SparkHome, message: Path, **more: str) -> dict[str, str]:
 
 def run_driver(home: SparkHome, job: Path, directory: Path, **env: str) -> Exited:
     """Runs the entrypoint to its end."""
-    message = directory / f"{job.stem}.message"
+    return _run(home, ["driver", str(job)], directory / f"{job.stem}.message", directory, **env)
+
+
+def run_batch(home: SparkHome, directory: Path, **env: str) -> Exited:
+    """Runs the entrypoint of a Pod that several runs share to its end. `env` has their jobs."""
+    return _run(home, ["batch"], directory / "batch.message", directory, **env)
+
+
+def _run(home: SparkHome, arguments: list[str], message: Path, directory: Path, **env: str) -> Exited:
     done = subprocess.run(
-        [str(ENTRYPOINT), "driver", str(job)],
+        [str(ENTRYPOINT), *arguments],
         env=environment(home, message, **env),
         capture_output=True,
         text=True,

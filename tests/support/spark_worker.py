@@ -9,6 +9,8 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
   {"job": path, "now": milliseconds}   the same; an ExpirePartitions takes it for the current time
+  {"job": path, "corrupt": statement}  the same; SQL of a Compact's own session after its compaction, as if that had
+                                       done it. With "then": statement, a foreign session commits after it, as "alter"
   {"job": path, "record": functions}   the same; the answer has the calls of these functions of a Rescale, in order
   {"sql": [statement], "warehouse": uri}   run in order by a foreign session in the catalog `outside`, up to the first
                                        that fails; the answer is Spark's error, or None
@@ -46,7 +48,7 @@ from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.driver.process import engine_of
 from spark_apps.loading.ledger import Ledger
-from spark_apps.operations import expire_partitions
+from spark_apps.operations import compact, expire_partitions
 from spark_apps.sql.identifiers import PARSER_OPTIONS
 from spark_apps.storage import hadoop
 from tests.support.kill_points import Died, dying, recording
@@ -76,7 +78,7 @@ def _do_job(request: dict[str, Any]) -> list[Any]:
         job = read_job(checked_text(Path(request["job"])))
     except JobError as error:
         return [{"unreadable": str(error)}, -1]
-    with _hive_options(request.get("hive", {})):
+    with _hive_options(request.get("hive", {})), _corrupting(request):
         if "record" in request:
             with recording(request["record"]) as calls:
                 return [*_perform(request, job), calls]
@@ -95,6 +97,27 @@ def _at(request: dict[str, Any]) -> Iterator[None]:
         yield
         return
     with mock.patch.object(expire_partitions, "now", return_value=int(request["now"])):
+        yield
+
+
+@contextlib.contextmanager
+def _corrupting(request: dict[str, Any]) -> Iterator[None]:
+    """Makes a compaction change rows by a commit of its own, before it verifies its commits."""
+    compact_table = compact.compact_table
+
+    def corrupting(job: Job, session: Session, *args: Any) -> int | None:
+        count = compact_table(job, session, *args)
+        session.spark.conf.set("spark.sql.ansi.enabled", "false")  # with it, 0.9 never ends to resolve nested values
+        session.spark.sql(request["corrupt"]).collect()
+        session.spark.conf.set("spark.sql.ansi.enabled", "true")
+        if "then" in request:
+            _alter_outside(request["then"], request["warehouse"])
+        return count
+
+    if "corrupt" not in request:
+        yield
+        return
+    with mock.patch.object(compact, "compact_table", corrupting):
         yield
 
 
@@ -120,6 +143,7 @@ def _alter_outside(statement: str, warehouse: str) -> None:
     other = active.newSession()
     other.conf.set("spark.sql.catalog.outside", "org.apache.paimon.spark.SparkCatalog")
     other.conf.set("spark.sql.catalog.outside.warehouse", warehouse)
+    other.conf.set("spark.paimon.commit.user-prefix", "outside")  # else that of the job, which Spark's context has
     other.sql(statement).collect()
     jvm: Any = SparkContext._jvm
     jvm.SparkSession.setActiveSession(active._jsparkSession)

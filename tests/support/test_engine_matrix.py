@@ -38,6 +38,12 @@ def test_a_test_of_two_engines_runs_on_those_that_have_an_older_one_beside(
     assert engines_for(ready, "Filesystem", newest_only=False, needs_older=True) == engines
 
 
+@pytest.mark.parametrize(("ready", "engines"), [(BOTH, ["paimon-1.4"]), (["paimon-0.9"], [NO_ENGINE])])
+def test_a_test_of_a_capability_runs_on_the_engines_that_have_it(ready: list[str], engines: list[str]) -> None:
+    capability = "has_incremental_clustering"
+    assert engines_for(ready, "Filesystem", newest_only=False, capability=capability) == engines
+
+
 @pytest.mark.parametrize(
     ("kinds", "engines", "kept"),
     [
@@ -86,7 +92,7 @@ sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *sys.arg
 """
 
 
-def test_a_clone_without_the_newest_engine_collects_all_but_the_tests_of_its_metastore() -> None:
+def test_a_clone_without_the_newest_engine_collects_all_but_the_tests_of_what_it_alone_has() -> None:
     command = [sys.executable, "-c", COLLECT_ON_THE_OLDEST, "tests/e2e", "tests/spark"]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
 
@@ -94,6 +100,7 @@ def test_a_clone_without_the_newest_engine_collects_all_but_the_tests_of_its_met
     for suite in ("e2e", "spark"):
         assert f"tests/{suite}/test_hive_metastore.py::" in done.stdout
     assert "test_jdbc_metastore" not in done.stdout
+    assert "test_sort_compaction" not in done.stdout
     assert "paimon-1.4]" not in done.stdout
     assert NO_ENGINE not in done.stdout
 

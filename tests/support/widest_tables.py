@@ -16,13 +16,13 @@ def _name(number: int) -> str:
 
 
 _INDEXED = ",".join(_name(n) for n in range(16))
-_OPTIONS = {f"option.{n:0>53}": "v" * 20 for n in range(96)} | {
+_OPTIONS = {f"option.{n:0>53}": "v" * 4 for n in range(96)} | {
     f"file-index.{index}.columns": _INDEXED for index in FILE_INDEXES
 }
 
 
 def _column(number: int, **more: object) -> dict[str, Any]:
-    return {"name": _name(number), "type": f"DECIMAL(12,{number % 12})", "comment": "x" * 8} | more
+    return {"name": _name(number), "type": f"DECIMAL(12,{number % 12})", "comment": "x" * 2} | more
 
 
 def _writes() -> list[dict[str, Any]]:

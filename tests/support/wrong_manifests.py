@@ -166,6 +166,7 @@ def _jdbc(**edits: object) -> dict[str, object]:
 _HIVE = {"type": "Hive", "hive": {"uri": "thrift://hms:9083"}}
 
 _OTHER_KINDS = [
+    WrongManifest("a block that is enforced and absent", catalog(spec__enforced=["OrphanFiles"]), "spec.enforced", "tableDefaults.retention.orphanFiles"),
     WrongManifest("a warehouse on the node's disk", catalog(spec__warehouse="file:///tmp/warehouse"), "spec.warehouse", "should match"),
     WrongManifest("a warehouse that climbs", catalog(spec__warehouse="s3://lake/a/../b"), "spec.warehouse", "should match"),
     WrongManifest("a warehouse that is a whole bucket", catalog(spec__warehouse="s3://lake"), "spec.warehouse", "should match"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.manifests import Manifest, catalog, keyed_table, run
+from tests.support.manifests import REMOVED, Manifest, catalog, keyed_table, run
 from tests.support.wrong_manifest import WrongManifest
 
 _LONG_KEY = "k" * 129
@@ -60,6 +60,8 @@ REPETITIONS = [
     WrongManifest("a default formatter for the time of files", _partitions(strategy="UpdateTime", timestampFormatter="yyyyMMdd"), f"{_DEFAULTS}.retention.partitions.timestampFormatter", "unless strategy is ValuesTime"),
     WrongManifest("a default formatter for months", _partitions(timestampFormatter="yyyyMM"), f"{_DEFAULTS}.retention.partitions.timestampFormatter", "year, month and day"),
     WrongManifest("default records for more than 65 years", _defaults(retention={"records": {"expireTime": "24001d", "timeField": "at"}}), f"{_DEFAULTS}.retention.records.expireTime", "at most 24000d"),
+    WrongManifest("default orphans that a running write may need", _defaults(retention={"orphanFiles": {"olderThan": "1h"}}), f"{_DEFAULTS}.retention.orphanFiles.olderThan", "at least 1d"),
+    WrongManifest("default orphans for more than 65 years", _defaults(retention={"orphanFiles": {"olderThan": "24001d"}}), f"{_DEFAULTS}.retention.orphanFiles.olderThan", "at most 24000d"),
     *(
         WrongManifest(f"a default {field} of tags of type Batch", _tags("Batch", **{field: value}), f"{_DEFAULTS}.tags.{field}", says)
         for field, value, says in (("creationPeriod", "Hourly", "of its day"), ("creationDelay", "10m", "of its day"), ("numRetainedMax", 30, "tags of users too"))
@@ -90,6 +92,7 @@ REPETITIONS = [
     WrongManifest("a tag of a write", _written("tag.automatic-completion"), _WRITE, "it belongs to reads, the storage or the operator"),
     WrongManifest("a path of a write", _written("path"), _WRITE, "it names a path, code or another table"),
     WrongManifest("an option of a write with a long key", _written(_LONG_KEY), _WRITE, "at most 128 characters"),
+    WrongManifest("a search for orphans without its settings", run(spec__type="RemoveOrphanFiles", spec__compact=REMOVED), "spec.removeOrphanFiles", "must be set when type is RemoveOrphanFiles"),
     WrongManifest("a partition with a long key", run(spec__compact__partitions=[{_LONG_KEY: "1"}]), "spec.compact.partitions[0]", "at most 128 characters"),
     WrongManifest("more partitions than a run can name", run(spec__compact__partitions=[{f"k{n}": "x" * 250 for n in range(12)}] * 100), "spec.compact.partitions", "at most 256 KiB"),
 ]  # fmt: skip

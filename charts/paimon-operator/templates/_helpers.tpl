@@ -14,10 +14,25 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* Where Pods of Spark reach the operator. */ -}}
+{{- define "paimon-operator.askedUrl" -}}
+{{- $name := printf "%s.%s.svc" (include "paimon-operator.fullname" .) .Release.Namespace -}}
+http://{{ .Values.service.clusterIP | default $name }}:8082
+{{- end -}}
+
 {{- /* Where observers report. */ -}}
 {{- define "paimon-operator.looksUrl" -}}
-{{- $name := printf "%s.%s.svc" (include "paimon-operator.fullname" .) .Release.Namespace -}}
-http://{{ .Values.service.clusterIP | default $name }}:8082/v1/looks
+{{ include "paimon-operator.askedUrl" . }}/v1/looks
+{{- end -}}
+
+{{- /* Where drivers of several runs ask for turns. */ -}}
+{{- define "paimon-operator.turnsUrl" -}}
+{{ include "paimon-operator.askedUrl" . }}/v1/turns
+{{- end -}}
+
+{{- /* Whether Pods of the cluster connect to the operator. */ -}}
+{{- define "paimon-operator.isAsked" -}}
+{{- if or .Values.observer.enabled .Values.batching.enabled }}true{{ end -}}
 {{- end -}}
 
 {{- define "paimon-operator.selectorLabels" -}}

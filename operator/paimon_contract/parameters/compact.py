@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from paimon_contract.documents import Document
+from paimon_contract.parameters.verification import VerifyParameters
 
 _SECONDS: Final = {"ms": 0.001, "s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
@@ -23,6 +24,16 @@ class CompactThresholds(Document):
     """Small files in the partition, without those that are alone in their bucket."""
     delete_percent: int | None = None
     """Deleted rows of 100, in the whole table. If it is reached, all partitions are compacted."""
+    unsorted_files: int | None = None
+    """Files of the partition that no sort compaction has made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowOrder(Document):
+    """Values of Paimon's options clustering.columns and clustering.strategy."""
+
+    columns: str
+    strategy: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +45,10 @@ class CompactParameters(Document):
     partition_idle_time: str | None = None
     thresholds: CompactThresholds | None = None
     """None: all partitions are compacted that are asked for."""
+    order: RowOrder | None = None
+    """What the table must have for the strategy Sort."""
+    verify: VerifyParameters | None = None
+    """None: the rows are not compared."""
 
     @property
     def idle_time(self) -> timedelta | None:

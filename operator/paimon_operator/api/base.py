@@ -22,7 +22,7 @@ MAX_COLUMNS = 500
 
 MAX_SPEC_BYTES: Final = 256 * 1024
 """Most bytes of a spec, as compact JSON in UTF-8. Without it an object may have 1.5 MiB, the limit of etcd."""
-SPEC_REST_BYTES: Final = 16 * 1024
+SPEC_REST_BYTES: Final = 20 * 1024
 """The part of `MAX_SPEC_BYTES` for all but the large lists and maps of a spec. CEL rules count those only."""
 
 Json = dict[str, Any]

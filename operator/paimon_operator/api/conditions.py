@@ -21,6 +21,7 @@ class ConditionType(StrEnum):
     HEALTHY = "Healthy"
     COMMIT_SAFE = "CommitSafe"
     WRITES_PAUSED = "WritesPaused"
+    MAINTENANCE_HELD = "MaintenanceHeld"
     BUCKETS_FIT = "BucketsFit"
     DRIFTED = "Drifted"
     SUSPENDED = "Suspended"

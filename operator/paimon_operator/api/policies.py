@@ -59,6 +59,12 @@ class DriftPolicy(StrEnum):
     CORRECT = "Correct"
 
 
+class EnforcedBlock(StrEnum):
+    """A block of a catalog's tableDefaults that tables may not replace."""
+
+    ORPHAN_FILES = "OrphanFiles"
+
+
 class RunPolicy(ApiModel):
     """Deadline, retries and history of runs."""
 

@@ -1,4 +1,4 @@
-"""Retention: snapshots, changelogs, consumers, partitions and records that are removed after some time."""
+"""Retention: snapshots, changelogs, consumers, partitions, records and files that are removed after some time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from paimon_operator.api.base import ApiModel, ColumnName, Cron, Duration, Posit
 _FORBIDDEN: Final = "FieldValueForbidden"
 LEAST_WITH_OTHER_WRITERS_D: Final = 2
 """Days. Paimon stores the time of a file without a time zone, up to 14 hours from that of the operator's runs."""
+
+LEAST_ORPHAN_AGE_D: Final = 1
+"""Days."""
+DEFAULT_ORPHAN_AGE: Final = "3d"
 
 DEFAULT_TIME_RETAINED: Final = "1h"
 """Paimon's default of snapshot.time-retained."""
@@ -110,6 +114,33 @@ class PartitionRetention(ApiModel):
     """Cron schedule, with five fields, in the object's timeZone. Absent: once a day, before full compactions."""
 
 
+class OrphanFilesMode(StrEnum):
+    """What happens with orphan files."""
+
+    REPORT = "Report"
+    DELETE = "Delete"
+
+
+class OrphanFilesRetention(ApiModel):
+    """Files in the table's directory that no snapshot, changelog, tag or branch needs: docs/orphan-files.md."""
+
+    model_config = validated(
+        rule(
+            f"!has(self.olderThan) || self.olderThan >= duration('{24 * LEAST_ORPHAN_AGE_D}h')",
+            f"olderThan must be at least {LEAST_ORPHAN_AGE_D}d: files of a running write are no orphans",
+            path=".olderThan",
+        ),
+    )
+
+    mode: OrphanFilesMode | None = None
+    """Report: runs list orphan files in the warehouse. Delete: they also move away what two reports name that lie
+    olderThan apart, and remove it for good after another olderThan. Absent: Report."""
+    older_than: Duration | None = None
+    """Least age of an orphan file, by the storage's time. At least 1d. Absent: 3d."""
+    schedule: Cron | None = None
+    """Cron schedule, with five fields, in the object's timeZone. Absent: once a week."""
+
+
 class RecordRetention(ApiModel):
     """Records to remove. Compactions remove them, so that older records can still be read until then."""
 
@@ -142,3 +173,5 @@ class Retention(ApiModel):
     """Partitions to drop. Absent: none."""
     records: RecordRetention | None = None
     """Records to remove. Absent: none."""
+    orphan_files: OrphanFilesRetention | None = None
+    """Orphan files to report or remove. Absent: no run looks for them. A catalog can enforce its own block."""

@@ -32,6 +32,8 @@ class Defaults:
     """Schedule of snapshot expiry for write-only tables, whose writers expire no snapshots."""
     partition_expiry: str = "30 2 * * *"
     """Schedule of partition expiry: before full compaction, which then does not rewrite what is dropped."""
+    orphan_files: str = "30 5 * * 0"
+    """Schedule of the search for orphan files."""
     time_zone: str = "UTC"
     driver: Driver = field(default_factory=lambda: Driver(cores=1, memory="2Gi"))
     mode: SparkMode = SparkMode.LOCAL
@@ -70,6 +72,16 @@ class ObserverFacts:
     """Where they report: the operator's Service."""
     interval_s: int = 60
     """Seconds from one pass over the tables to the next."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharingFacts:
+    """How small runs share driver Pods."""
+
+    url: str
+    """Where their drivers ask for turns: the operator's Service."""
+    window_s: float = 2.0
+    """Seconds that a run waits for others."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,6 +29,7 @@ ATTEMPT_LABEL: Final = f"{GROUP}/attempt"
 ROLE_LABEL: Final = f"{GROUP}/role"
 EXECUTOR: Final = "executor"
 OBSERVER: Final = "observer"
+BATCH: Final = "batch"
 CATALOG_LABEL: Final = f"{GROUP}/catalog"
 
 LABEL_LENGTH: Final = 63
@@ -39,6 +40,8 @@ USER_PREFIX: Final = "paimon-run-"
 """What the names of a user's run's objects begin with."""
 OBSERVER_PREFIX: Final = "paimon-observer-"
 """What the names of observers' Pods begin with."""
+BATCH_PREFIX: Final = "paimon-batch-"
+"""What the names of Pods begin with that several runs share."""
 TABLE_PART, ACTION_PART, HASH_PART = 30, 20, 8
 RUN_LENGTH: Final = TABLE_PART + ACTION_PART + HASH_PART + 2
 """60: what is left of 63 for a run, so that its Pod has room for `-<attempt>`."""
@@ -134,12 +137,36 @@ def observer_labels(catalog: str) -> dict[str, str]:
     return {MANAGED_BY_LABEL: FIELD_MANAGER, ROLE_LABEL: OBSERVER, CATALOG_LABEL: label_value(catalog)}
 
 
+def batch_name(catalog: str, *parts: str) -> str:
+    """The name of a Pod that several runs share: `paimon-batch-<catalog, cut to 30>-<8 hex over the parts>`."""
+    return f"{BATCH_PREFIX}{_slug(catalog, TABLE_PART)}-{_digest(*parts)}"
+
+
+def batch_labels(catalog: str) -> dict[str, str]:
+    """Labels of a Pod that several runs of a catalog share."""
+    return {**all_batches(), CATALOG_LABEL: label_value(catalog)}
+
+
+def all_batches() -> dict[str, str]:
+    """The labels that all such Pods have in common."""
+    return {MANAGED_BY_LABEL: FIELD_MANAGER, ROLE_LABEL: BATCH}
+
+
+def is_batch(body: Manifest) -> bool:
+    """Whether several runs share the Pod, by its label and its owner."""
+    return _catalog_of_role(body, BATCH) is not None
+
+
 def observed_catalog(body: Manifest) -> str | None:
     """Name of the catalog whose observer a Pod is, by its label and its owner; None for any other Pod."""
+    return _catalog_of_role(body, OBSERVER)
+
+
+def _catalog_of_role(body: Manifest, role: str) -> str | None:
     owner = _controller(body)
     labels: Mapping[str, str] = body["metadata"].get("labels") or {}
     is_catalog = owner is not None and (owner["kind"], owner["apiVersion"]) == (Kind.CATALOG, API_VERSION)
-    return str(owner["name"]) if owner is not None and is_catalog and labels.get(ROLE_LABEL) == OBSERVER else None
+    return str(owner["name"]) if owner is not None and is_catalog and labels.get(ROLE_LABEL) == role else None
 
 
 def is_executor(body: Manifest) -> bool:

@@ -26,11 +26,13 @@ from paimon_operator.core.naming import (
     ObjectKey,
     controller_uid,
     controlling_run,
+    is_batch,
     is_executor,
     observed_catalog,
 )
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.table_head import AnyTable, TableHead
+from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key, key_of
@@ -72,7 +74,10 @@ class TableSummary:
 
 
 class ChangeRouter:
-    """Updates cache and table claims, and enqueues keys. Calls `on_heartbeat` for each heartbeat."""
+    """Updates cache and table claims, and enqueues keys. Calls `on_heartbeat` for each heartbeat.
+
+    `on_shared_pod` answers what an event of a Pod that several runs share affects.
+    """
 
     def __init__(
         self,
@@ -82,10 +87,12 @@ class ChangeRouter:
         slots: RunSlots,
         queue: WorkQueue[Key],
         *,
+        budgets: Budgets,
         on_heartbeat: Callable[[str], None],
+        on_shared_pod: Callable[[str | None, Manifest], set[Key]] = lambda *_: set(),
     ) -> None:
         self._cache, self._claims, self._warehouses, self._slots, self._queue = cache, claims, warehouses, slots, queue
-        self._on_heartbeat = on_heartbeat
+        self._budgets, self._on_heartbeat, self._on_shared_pod = budgets, on_heartbeat, on_shared_pod
 
     def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
         """One watch event; `event` is None for an object of a list."""
@@ -226,11 +233,17 @@ class ChangeRouter:
         """Its run, and the Pod itself if it has our finalizer but no known run: nothing else releases it."""
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
+            if is_batch(body):
+                return {key for key in self._on_shared_pod(event, body) if not self._is_run_at_rest(key)}
             return _observed_catalog(event, body) or _run_awaiting_executor(event, body)
         known = self._cache.get(Kind.RUN, namespace, run)
         held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
         orphan = held and (known is None or _uid(known) != controller_uid(body))
         return {Key(Kind.RUN, namespace, run)} | ({key_of(Kind.POD, body)} if orphan else set())
+
+    def _is_run_at_rest(self, key: Key) -> bool:
+        known = self._cache.get(*key) if key.kind is Kind.RUN else None
+        return known is not None and _is_at_rest(known)
 
     def _enqueue_soon(self, catalogs: Iterable[Key]) -> None:
         """Enqueues catalogs with a delay: if a storage fails, all its tables report it within seconds."""
@@ -242,9 +255,11 @@ class ChangeRouter:
         affected: frozenset[ObjectKey] = frozenset()
         if body is None:
             affected = self._claims.remove(key.namespace, key.name) | self._slots.remove(key.namespace, key.name)
+            self._budgets.remove(key.namespace, key.name)
         elif (table := read(TableHead, body)) is not None:
             catalog = self.catalog_of(table)
             affected = self._claims.put(table, catalog) | self._slots.put(table, catalog)
+            self._budgets.put(table)
         # An object that cannot be read keeps its claim and its place: its run may be active.
         return {Key(Kind.TABLE, namespace, name) for namespace, name in affected}
 
@@ -290,15 +305,18 @@ def _part_for_tables(catalog: Manifest | None) -> tuple[object, ...]:
 
 
 def _affected_runs(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
-    """The runs that status.activeRun named and names, if it changed: one may start, the other stops."""
-    before, after = _active_run(known), _active_run(body)
+    """The runs that the table's status named and names, if that changed: one may start, the other stops."""
+    before, after = _named_runs(known), _named_runs(body)
     if before == after:
         return set()
-    return {Key(Kind.RUN, key.namespace, run["name"]) for run in (before, after) if run}
+    return {Key(Kind.RUN, key.namespace, run["name"]) for run in (*before, *after)}
 
 
-def _active_run(table: Manifest | None) -> Mapping[str, Any]:
-    return ((table or {}).get("status") or {}).get("activeRun") or {}
+def _named_runs(table: Manifest | None) -> list[Mapping[str, Any]]:
+    """The active run, and those that share its driver Pod."""
+    status: Mapping[str, Any] = (table or {}).get("status") or {}
+    active = status.get("activeRun")
+    return [*([active] if active else []), *(status.get("followingRuns") or ())]
 
 
 def table_of(run: Manifest) -> str:

@@ -8,16 +8,19 @@ from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.ports import Clock, EventSink, ObjectStore
+from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
+from paimon_operator.runtime.batches import Batches
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.decision_applier import DecisionApplier
 from paimon_operator.runtime.looks import Looks
+from paimon_operator.runtime.turns import TurnRequests
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dependencies:
-    """API server, cache, looks, table claims, router, and the settings that apply to every object."""
+    """API server, cache, looks, shared Pods, table claims, router, and the settings that apply to every object."""
 
     store: ObjectStore
     events: EventSink
@@ -25,8 +28,11 @@ class Dependencies:
     claims: TableClaimIndex
     warehouses: WarehouseIndex
     slots: RunSlots
+    budgets: Budgets
     router: ChangeRouter
     looks: Looks
+    batches: Batches
+    turns: TurnRequests
     operator: OperatorFacts
     clock: Clock
 

@@ -11,7 +11,7 @@ import base64
 import binascii
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
@@ -33,6 +33,7 @@ _SHUTDOWN_S: Final = 2.0
 _MAX_TOKEN: Final = 8_192
 _SCHEME: Final = "Bearer "
 _RETRY: Final = {"Retry-After": "1"}
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _log = logging.getLogger(__name__)
 
 
@@ -48,11 +49,13 @@ class Receiver:
 class LooksServer:
     """The HTTP server. Without a receiver, this process does not lead."""
 
-    def __init__(self, *, port: int) -> None:
+    def __init__(self, *, port: int, beside: Mapping[str, Handler] | None = None) -> None:
+        """`beside` has what answers at other paths."""
         self._port = port
         self._receiver: Receiver | None = None
         app = web.Application(client_max_size=MAX_BYTES)
-        app.add_routes([web.post(PATH, self._handle)])
+        others = (web.post(path, handler) for path, handler in (beside or {}).items())
+        app.add_routes([web.post(PATH, self._handle), *others])
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S)
         self._active: set[str] = set()
 

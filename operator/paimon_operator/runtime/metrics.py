@@ -34,6 +34,9 @@ class Metrics:
         requests = "Requests to the API server by verb, kind and HTTP status; 0 is no answer."
         self._requests = histogram("api_request_seconds", requests, ["verb", "kind", "code"])
         self._runs = counter("runs_finished", "Runs that ended, by type and phase.", ["type", "phase"])
+        self._shared = counter("shared_pod_runs", "Runs for which a shared driver Pod was created.")
+        self._shared_pods = counter("shared_pods", "Shared driver Pods that were created.")
+        self._turns = counter("turns", "Turns that drivers of shared Pods asked for, by whether they began.", ["began"])
 
     def queue(self, *, depth: Callable[[], float], oldest_age: Callable[[], float]) -> None:
         """Sets the sources of the figures of the queue."""
@@ -58,6 +61,13 @@ class Metrics:
 
     def run_finished(self, type_: str, phase: str) -> None:
         self._runs.labels(type_, phase).inc()
+
+    def pod_shared(self, runs: int) -> None:
+        self._shared_pods.inc()
+        self._shared.inc(runs)
+
+    def turn_answered(self, begins: bool) -> None:
+        self._turns.labels("true" if begins else "false").inc()
 
     def text(self) -> bytes:
         """The metrics in Prometheus' text format."""

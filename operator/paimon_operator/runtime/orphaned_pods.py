@@ -5,23 +5,27 @@ from __future__ import annotations
 from datetime import timedelta
 
 from paimon_operator.api.run.status import RunStatus
-from paimon_operator.core.naming import controlling_run
+from paimon_operator.core.naming import controlling_run, is_batch
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run.pod import read_pod
 from paimon_operator.core.run.pod_release import orphaned
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.shared_pods import SharedPodReconciler
 
 
 class OrphanedPodReconciler:
-    """Reconciles driver Pods without a run. The run reconciler handles Pods that have one."""
+    """Reconciles Pods that several runs share, and driver Pods without a run. A run handles its own Pods."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
+        self._shared = SharedPodReconciler(dependencies)
 
     async def reconcile(self, key: Key) -> timedelta | None:
         """Reconciles one Pod. Raises KubernetesError; the worker then retries."""
         body = await self._dependencies.store.get(Kind.POD, key.namespace, key.name)
+        if body is not None and is_batch(body):
+            return await self._shared.reconcile(body)
         run = controlling_run(body) if body is not None else None
         if body is None or run is None:
             return None

@@ -46,7 +46,7 @@ _CATALOG: Final[Fields] = {
 _RUN: Final[Fields] = {
     "metadata": {**_IDENTITY, "finalizers": Kept.FIRST},
     "spec": {"tableRef": _whole("name"), "ttlAfterFinished": Kept.WHOLE},
-    "status": {"phase": Kept.WHOLE, "attempts": _whole("pod")},
+    "status": {"phase": Kept.WHOLE, "attempts": _whole("pod", "state")},
 }
 
 
@@ -66,8 +66,10 @@ def _of_table(memories: tuple[str, ...], established: str) -> Fields:
             "schema": {"primaryKeys": Kept.FIRST},
         },
         "status": {
-            "activeRun": _whole("name", "uid", "place", "blocked", "resultUnknown"),
-            "queuedRun": _whole("since"),
+            "activeRun": _whole("name", "uid", "place", "blocked", "resultUnknown", "givesWay"),
+            "followingRuns": _whole("name"),
+            "queuedRun": _whole("since", "rank"),
+            "usage": _whole("runs", "failed", "podSeconds", "maintenanceDay", "maintenancePodSeconds"),
             "ownership": _whole("place", "since", "lostAt"),
             "outsideWriters": {"stated": Kept.WHOLE, "commit": Kept.PRESENCE},
             **dict.fromkeys(memories, memory),

@@ -75,19 +75,22 @@ class TableReconciler:
 
     def _decide(self, key: Key, table: PaimonTable, runs: tuple[PaimonRun, ...]) -> Decision[TableStatus]:
         catalog, named = self._dependencies.router.catalog_of(table), table.status.active_run
+        now = self._dependencies.clock.now()
         observed = TableObserved(
             catalog=catalog,
             claimant=self._dependencies.claims.holder(table, catalog),
             overlap=self._dependencies.warehouses.overlap(catalog),
             runs=runs,
-            stopped_by=lambda since: self._dependencies.slots.stopped_by(table, catalog, since) if catalog else None,
+            stopped_by=lambda rank: self._dependencies.slots.stopped_by(table, catalog, rank) if catalog else None,
             refusal=self._refusals.of(key, table.metadata.uid, {named.name}) if named is not None else None,
             look=self._dependencies.looks.of(
                 Key(Kind.CATALOG, key.namespace, table.spec.catalog_ref.name), table.metadata.uid
             ),
+            spent=lambda usage: self._dependencies.budgets.spent(table, catalog, usage, now) if catalog else None,
+            shares_drivers=self._dependencies.batches.is_enabled,
             namespace_terminating=table.metadata.uid in self._terminating,
         )
-        return plan(Wanted(table=table, operator=self._dependencies.operator), observed, self._dependencies.clock.now())
+        return plan(Wanted(table=table, operator=self._dependencies.operator), observed, now)
 
     async def _runs_of(self, table: PaimonTable) -> Sequence[Manifest]:
         """All runs of the table: a live list of the labelled ones, and a live read of each one without the label.

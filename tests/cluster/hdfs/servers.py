@@ -119,6 +119,12 @@ class Hdfs:
         """Runs an administration command of the NameNode, as the superuser."""
         return run(self.around(self._java(ADMIN, *arguments, heap="256m")), env=self._identity(""))
 
+    @property
+    def changes(self) -> int:
+        """Returns the number of changes of the namespace since it was made: each is a transaction of its journal."""
+        journal = self._ask("web", "NameNode,name=NameNodeInfo")["JournalTransactionInfo"]
+        return int(json.loads(journal)["LastAppliedOrWrittenTxId"])
+
     def _can_be_written(self) -> bool:
         """Returns whether the NameNode has left safe mode and got a recent heartbeat of its DataNode."""
         said = self._ask("web", "NameNode,name=NameNodeInfo")

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.ownership import Ownership
+from paimon_operator.api.table.schedule_state import LastFailure
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import ActiveRun, LastFailure, ProvisionState, TableStatus
+from paimon_operator.api.table.status import ActiveRun, ProvisionState, TableStatus
 from paimon_operator.core.commits.table_claims import TableClaimIndex, claim_of
 from paimon_operator.core.operations import retries
 from paimon_operator.core.spec.identity import inside, normalised

@@ -20,6 +20,7 @@ HOURLY = {"schedule": "5 * * * *"}
 BLOCKS: dict[str, dict[str, Any]] = {
     "ExpireSnapshots": {"snapshots": {"timeRetained": "1d", **HOURLY}},
     "ExpirePartitions": {"partitions": {"expirationTime": "30d", **HOURLY}},
+    "RemoveOrphanFiles": {"orphanFiles": {"olderThan": "5d", **HOURLY}},
 }
 
 
@@ -44,7 +45,7 @@ def decided(operation: OperationSpec, retention: dict[str, Any]) -> str:
     ("sentence", "edit", "spec", "is_asked"),
     [
         ("nothing was edited", {}, {}, True),
-        ("another time to keep", {"timeRetained": "2d", "expirationTime": "60d"}, {}, False),
+        ("another time to keep", {"timeRetained": "2d", "expirationTime": "60d", "olderThan": "6d"}, {}, False),
         ("another schedule", {"schedule": "6 * * * *"}, {}, True),
         ("another time zone, in which a day begins at another moment", {}, {"timeZone": "Asia/Kolkata"}, False),
         ("a block with an error, which the job reports", {"schedule": "61 * * * *"}, {}, True),

@@ -66,6 +66,24 @@ def seen(**facts: Any) -> TableStatus:
         ("Compact-Manifests", {"table": None}, "manifests were compacted"),
         ("Analyze", {"table": {"snapshotId": 4}}, "statistics were computed in snapshot 4"),
         ("Analyze", {"table": {"schemaId": 0}}, "there are no rows to analyze"),
+        (
+            "Remove-Orphan-Files",
+            {},
+            "50 of 900 files are orphans (50Mi); 2 are none of Paimon's and stay; 48 were moved away, 7 removed for"
+            " good",
+        ),
+        (
+            "Remove-Orphan-Files",
+            {"orphanFiles": {"files": 9, "orphans": 1, "orphanBytes": 1, "moved": 0}},
+            "1 of 9 files are orphans (1); nothing was moved away, because no earlier report is old enough",
+        ),
+        (
+            "Remove-Orphan-Files",
+            {"orphanFiles": {"files": 9, "orphans": 0, "orphanBytes": 0}},
+            "0 of 9 files are orphans (0)",
+        ),
+        ("Remove-Orphan-Files", {"orphanFiles": {"restored": 3}}, "3 files were moved back"),
+        ("Remove-Orphan-Files", {"orphanFiles": None}, "nothing was reported"),
         ("Compact", {"compactedPartitions": 0}, "no partition reaches a threshold, so nothing was compacted"),
         ("Compact", {"compactedPartitions": 1}, "compacted from 9 files to 9 files in 1 partition"),
     ],

@@ -133,7 +133,10 @@ class RunLife(RuleBasedStateMachine):
         assert first == second
 
     def teardown(self) -> None:
-        """The run ends from any state, once the node reports again and the operator is not killed any more."""
+        """The run ends from any state, once the node reports again and the operator is not killed any more.
+
+        The table records the end, for which a finished run that is deleted waits.
+        """
         if not hasattr(self, "world"):
             return
         self.world.story.set_active_run(RUN_NAME, self.world.story.run.metadata.uid)
@@ -144,6 +147,8 @@ class RunLife(RuleBasedStateMachine):
                 self.world.set_pod(name, pods.ended(0, pods.result(self.world.story.run)))
             self.world.finish_deletions()
             self.world.pass_time(timedelta(minutes=6))
+            if self.world.story.run.status.phase in ENDED:
+                self.world.story.set_active_run(None)
         run = self.world.story.run
         assert self.world.gone or (run.status.phase in ENDED and not run.metadata.finalizers)
         assert not self.world.executors, "executors were left behind"

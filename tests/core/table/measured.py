@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from paimon_operator.api.table.facts import Health
-from paimon_operator.api.table.status import CompactionState, LastDecision, StrategyState
+from paimon_operator.api.table.schedule_state import LastDecision
+from paimon_operator.api.table.status import CompactionState, StrategyState
 from tests.support import builders
 from tests.support.table_world import TableWorld
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.table.status import LastDecision
+from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.core.spec.edit_plan import record_of
 from paimon_schema.table_schema import TableSchema
 from tests.core.table.edited_table import ready, record

@@ -11,7 +11,7 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.core.operations.need import HOLDS_BESIDE_WRITERS, HOLDS_FOR
+from paimon_operator.core.operations.need import AFTER_A_COMMIT, AT_A_THRESHOLD, HOLDS_BESIDE_WRITERS, HOLDS_FOR
 from tests.core.table.measured import HOURLY, checks_of, decision_of, measure, measured_table, strategy_state
 from tests.support import builders
 from tests.support.table_world import TableWorld, delay_of
@@ -118,7 +118,8 @@ def test_a_skip_names_what_was_measured_the_threshold_and_the_next_tick() -> Non
     seen.settle()
     decision = decision_of(seen)
     assert (decision.result, decision.reason) == ("Skipped", Reason.NOT_NEEDED)
-    assert decision.message == "sortedRunsPerBucket is 4 (threshold 5), maxDelay is 1h (threshold 1d)"
+    found = "sortedRunsPerBucket is 4 (threshold 5), maxDelay is 1h (threshold 1d)"
+    assert decision.message == f"{found}. {AT_A_THRESHOLD}"
     assert checks_of(decision) == {"sortedRunsPerBucket": ("4", "5", False), "maxDelay": ("1h", "1d", False)}
     assert decision.observed_at == seen.now
     next_ = strategy_state(seen).next
@@ -156,7 +157,8 @@ def test_one_event_tells_that_a_compaction_is_not_needed_until_it_was_needed_aga
         measure(seen, sortedRunsMax=runs)
         seen.run_due()
     notes = [note for each in seen.decisions for note in each.events if note.reason == Reason.NOT_NEEDED]
-    assert [note.note for note in notes] == ["Compact Minor: sortedRunsPerBucket is 4 (threshold 5)"] * 2
+    said = f"Compact Minor: sortedRunsPerBucket is 4 (threshold 5). {AT_A_THRESHOLD}"
+    assert [note.note for note in notes] == [said] * 2
 
 
 def test_a_tick_that_waits_meanwhile_brings_no_other_event() -> None:
@@ -233,7 +235,7 @@ def test_what_a_compaction_leaves_beyond_a_threshold_starts_no_other_one() -> No
     seen.wait(hours=1)
     measure(seen, snapshot=3, sortedRunsMax=6)
     seen.settle()
-    assert decision_of(seen).message == "nothing was committed since the last compaction"
+    assert decision_of(seen).message == f"nothing was committed since the last compaction. {AFTER_A_COMMIT}"
     seen.wait(hours=1)
     measure(seen, snapshot=4, sortedRunsMax=6)
     seen.settle()

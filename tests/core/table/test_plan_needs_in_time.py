@@ -8,6 +8,7 @@ import pytest
 
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_operator.core.launch.job import build_job
+from paimon_operator.core.operations.need import AFTER_A_COMMIT
 from tests.core.table.measured import HOURLY, decision_of, measure, measured_table
 from tests.support import builders
 from tests.support.table_world import MEASURE, TableWorld
@@ -100,7 +101,7 @@ def test_a_users_full_compaction_of_everything_leaves_nothing_to_minor() -> None
     seen.settle()
     seen.wait(hours=1)
     assert not starts(seen)
-    assert decision_of(seen).message == "nothing was committed since the last compaction"
+    assert decision_of(seen).message == f"nothing was committed since the last compaction. {AFTER_A_COMMIT}"
 
 
 def test_a_lower_threshold_counts_at_once() -> None:

@@ -9,7 +9,7 @@ import pytest
 from paimon_contract.parameters.expire_partitions import ExpirePartitionsParameters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.api.table.status import ScheduleState
+from paimon_operator.api.table.schedule_state import ScheduleState
 from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.validation.blocks import with_valid_blocks
 from paimon_operator.errors import SpecError

@@ -11,7 +11,8 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.api.table.status import LastDecision, WriteState
+from paimon_operator.api.table.schedule_state import LastDecision
+from paimon_operator.api.table.status import WriteState
 from tests.support import builders
 from tests.support.table_world import TableWorld, delay_of
 

@@ -11,8 +11,8 @@ from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.launch.builder import LaunchBuilder
+from paimon_operator.core.launch.driver_memory import next_memory
 from paimon_operator.core.launch.driver_pod import Launch
-from paimon_operator.core.run.attempt import next_memory
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.core.validation.catalog import catalog_problems
 from tests.support import builders

@@ -154,7 +154,8 @@ def test_the_catalog_of_the_example_opens_its_windows_in_its_own_time_zone() -> 
 
 def test_only_maintenance_runs_in_windows() -> None:
     operations = registry.OPERATIONS.operations
-    assert {each.type for each in operations if each.in_windows} == {"Compact", "ExpirePartitions", "ExpireSnapshots"}
+    expiries = {"ExpirePartitions", "ExpireSnapshots", "RemoveOrphanFiles"}
+    assert {each.type for each in operations if each.in_windows} == {"Compact", *expiries}
 
 
 def test_a_users_run_starts_at_any_time() -> None:
@@ -240,7 +241,7 @@ def test_a_retry_waits_for_the_window_and_the_table_stays_unhealthy_without_a_ti
     go_to(seen, "2026-11-22 05:10")
     assert said(seen) == WAITS
     assert seen.says("Healthy") == ("False", Reason.ACCESS_DENIED)
-    assert "(tried again in a maintenance window, see its decision)" in seen.condition("Healthy").message
+    assert "(its retry is postponed, see its decision)" in seen.condition("Healthy").message
     wake(seen)
     assert at("2026-11-23 01:00") <= seen.now < at("2026-11-23 01:00") + SPREAD
     assert seen.active.spec.type == "ExpireSnapshots"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from paimon_operator.api.table.status import LastDecision, ScheduleState
+from paimon_operator.api.table.schedule_state import LastDecision, ScheduleState
 from paimon_operator.core.table.maintenance_start import LONGEST_SPREAD
 from tests.support import builders
 from tests.support.table_world import TableWorld

@@ -58,6 +58,8 @@ DEFAULTS_OF_TABLES = {
     "a default of fewer snapshots at most than at least",
     "a default of fewer snapshots than Paimon keeps",
     "a default retention of more than 65 years",
+    "default orphans that a running write may need",
+    "default orphans for more than 65 years",
     *(
         each.name
         for each in REPETITIONS

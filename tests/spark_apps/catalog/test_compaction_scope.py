@@ -12,9 +12,11 @@ import pytest
 
 from paimon_contract.job import JobCatalog
 from paimon_contract.parameters.compact import CompactParameters, CompactThresholds
+from paimon_contract.parameters.verification import VerifyParameters
 from paimon_engines.loader import load_engine
 from paimon_schema.table_schema import TableSchema, schema_file_of
 from spark_apps.catalog.compaction_scope import PER_CALL, Batch, Scope, scope_of
+from spark_apps.catalog.verification import tag_name
 from spark_apps.metadata.volume import VolumeFiles
 from spark_apps.operations import compact
 from tests.spark_apps.jobs import job
@@ -165,6 +167,27 @@ def test_the_driver_ends_without_a_jvm_where_nothing_is_needed(
         assert outcome.table is not None
         assert (outcome.table.files, outcome.table.sorted_runs_max) == (2, 2)
         assert outcome.before == outcome.after
+
+
+@pytest.mark.parametrize(
+    ("sentence", "run", "ends"),
+    [("of this run", "run-uid", False), ("of another run", "other-uid", True)],
+)
+def test_a_tag_with_which_an_attempt_has_found_changed_rows_is_reported_with_a_jvm(
+    tmp_path: Path, sentence: str, run: str, *, ends: bool
+) -> None:
+    """The attempt has rolled the table back and was killed before its report."""
+    table = FabricatedTable(tmp_path / "shop.db" / "orders")
+    table.commit([DataFile(name="a")])
+    table.tag(tag_name(run, 1), 1)
+    (table.root / "schema").mkdir()
+    options = {"bucket": "4", "paimon-operator.owner": "o"}
+    (table.root / "schema" / "schema-0").write_text(schema_file_of(schema_of(options=options)))
+    of_it = of(tmp_path, CompactThresholds(sorted_runs=9))
+    verify = replace(of_it.parameters_as(CompactParameters), verify=VerifyParameters(whole=True, rolls_back=True))
+    of_it = replace(of_it, parameters=verify, commit_user="run-uid", since_snapshot=1)
+    outcome = compact.without_jvm(of_it, load_engine("paimon-1.4"), VolumeFiles())
+    assert (outcome is not None) is ends, sentence
 
 
 def test_without_a_table_the_jvm_says_what_is_wrong(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 from paimon_contract.documents import to_json, to_text
 from paimon_contract.looks import PATH, LookAnswer, TableToLook
@@ -31,8 +31,11 @@ class FakeOperator:
         return self.text or to_text(to_json(LookAnswer(interval_seconds=60, tables=tuple(self.tables))))
 
 
+OperatorT = TypeVar("OperatorT", bound=FakeOperator)
+
+
 @contextmanager
-def serving(operator: FakeOperator) -> Iterator[FakeOperator]:
+def serving(operator: OperatorT) -> Iterator[OperatorT]:
     """Serves it on a free port of loopback."""
 
     class Handler(BaseHTTPRequestHandler):

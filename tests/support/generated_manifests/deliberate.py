@@ -55,6 +55,7 @@ DELIBERATE: Final = (
     Deliberate(r"spec\.bucket\.fixed", "no count is given", "the table would have no buckets"),
     Deliberate(r"spec\.bucket\.fixed\.onCountChange", "a rescale loses", "tests/spark/test_rescale.py: only later"),
     Deliberate(r"spec\.compaction\.mode", "postponed buckets", "tests/spark/test_postponed_buckets.py"),
+    Deliberate(r"spec\.compaction\.sort.*", ".", "tests/spark/test_sort_compaction.py: it fails only later"),
     Deliberate(r"spec\.compaction\.partitionIdleTime", "has no partitions|too long", "nothing would be idle"),
     Deliberate(r"spec\.changelogProducer\.fullCompaction\.deltaCommits", "count commits|do not compact",
         "tests/spark/test_settings_that_break.py, test_settings_read_back.py: the engine makes no changelog by it"),

@@ -13,6 +13,8 @@ from tests.support.table_rules.layout import BUCKETS, DELETION_VECTORS
 from tests.support.table_rules.merging import MERGING, ROW_KINDS
 from tests.support.table_rules.retention import RETENTION, TAGS
 from tests.support.table_rules.rule import TableRule
+from tests.support.table_rules.sorting import SORT
+from tests.support.table_rules.verifying import VERIFICATION
 
 BLOCKS: Final[dict[str, list[TableRule]]] = {
     "Keys and partitions": [*KEYS, *PARTITIONS],
@@ -22,6 +24,8 @@ BLOCKS: Final[dict[str, list[TableRule]]] = {
     "Row kinds and deletes": ROW_KINDS,
     "Changelog": CHANGELOG,
     "Deletion vectors": DELETION_VECTORS,
+    "Sort compaction": SORT,
+    "Verified maintenance": VERIFICATION,
     "Retention": RETENTION,
     "Automatic tags": TAGS,
     "Options": OPTIONS,

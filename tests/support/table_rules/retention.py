@@ -14,6 +14,7 @@ _RETENTION = "spec.retention"
 _PARTITIONS = f"{_RETENTION}.partitions"
 _RECORDS = f"{_RETENTION}.records"
 _SCHEMA = "SchemaValidation.validateTableSchema"
+_ORPHANS = f"{_RETENTION}.orphanFiles"
 _BY_TIME = "tests/spark/test_expire_partitions.py"
 _BY_RECORD = "tests/spark/test_record_expiry.py"
 _LONG = "ours: times stay far from the last year of the calendar"
@@ -34,6 +35,10 @@ def _partitions(type_: str = "STRING", **block: Any) -> Manifest:
     return keyed_table(
         spec__schema__columns__1__type=type_, spec__retention={"partitions": {"expirationTime": "365d", **block}}
     )
+
+
+def _orphans(**block: Any) -> Manifest:
+    return keyed_table(spec__retention={"orphanFiles": block})
 
 
 def _active(manifest: Manifest) -> Manifest:
@@ -103,6 +108,14 @@ RETENTION = [
         WrongManifest("records for more than 65 years", _records(time="24001d"), f"{_RECORDS}.expireTime", "at most 24000d")),
     TableRule("records-rescale", "Records do not expire during a rescale, which proves that none was lost.", "ours: the proof would fail", _records(spec__bucket={"type": "Fixed", "fixed": {"count": 2}}),
         WrongManifest("records that expire during a rescale", _records(spec__bucket={"type": "Fixed", "fixed": {"count": 2, "onCountChange": "Rescale"}}), _RECORDS, "onCountChange Rescale")),
+    TableRule("orphans-age", "Orphan files are at least a day old.", "OrphanFilesClean.olderThanMillis: files of a running write have no snapshot", _orphans(olderThan="24h"),
+        WrongManifest("files of a running write as orphans", _orphans(olderThan="23h"), f"{_ORPHANS}.olderThan", "at least 1d")),
+    TableRule("orphans-time", "Orphan files are kept for 24000 days at most.", _LONG, _orphans(olderThan="24000d"),
+        WrongManifest("orphans for more than 65 years", _orphans(olderThan="24001d"), f"{_ORPHANS}.olderThan", "at most 24000d")),
+    TableRule("orphans-active-writers", "Nothing is removed beside other writers.", "ours: their files can be old before they are committed", _active(_orphans(mode="Report")),
+        WrongManifest("the removal of files that others may commit", _active(_orphans(mode="Delete")), f"{_ORPHANS}.mode", "externalWriters")),
+    TableRule("orphans-deadline", "With Delete, orphan files are older than a run may take.", "ours: a run of a Pod that is taken for dead may still commit", edited(_orphans(mode="Delete", olderThan="3d"), spec__runPolicy={"activeDeadline": "2d"}),
+        later("files of a run that may still be active", edited(_orphans(mode="Delete", olderThan="2d"), spec__runPolicy={"activeDeadline": "2d"}), f"{_ORPHANS}.olderThan", "more than 2d", "InvalidSpec")),
 ]  # fmt: skip
 
 

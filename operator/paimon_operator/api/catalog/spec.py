@@ -25,11 +25,12 @@ from paimon_operator.api.catalog.limits import CatalogLimits
 from paimon_operator.api.catalog.metastore import NAMES_OF_HIVE, Metastore
 from paimon_operator.api.catalog.storage import SCHEMES, Location, Storage, Warehouse
 from paimon_operator.api.catalog.windows import MAX_WINDOWS, MaintenanceWindow
-from paimon_operator.api.compaction import Compaction
+from paimon_operator.api.compaction import CompactionDefault
 from paimon_operator.api.conditions import Condition
-from paimon_operator.api.policies import CommitPolicy, EvolutionPolicy, RunPolicy
+from paimon_operator.api.policies import CommitPolicy, EnforcedBlock, EvolutionPolicy, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import CatalogSpark
+from paimon_operator.api.table.usage import Day
 from paimon_operator.api.tags import Tags
 
 _METASTORE = "(has({0}.metastore) ? {0}.metastore.type : 'Filesystem')"
@@ -40,13 +41,16 @@ _METASTORE_URI = (
 _DEADLINE = " && ".join(
     f"has(self.tableDefaults{member})" for member in ("", ".runPolicy", ".runPolicy.activeDeadline")
 )
+_ORPHAN_FILES = " && ".join(
+    f"has(self.tableDefaults{member})" for member in ("", ".retention", ".retention.orphanFiles")
+)
 _SLASH = "(l.uri.endsWith('/') ? l.uri : l.uri + '/')"
 
 
 class TableDefaults(ApiModel):
     """Defaults for tables that do not set the field."""
 
-    compaction: Compaction | None = None
+    compaction: CompactionDefault | None = None
     """Default compaction. A table's compaction replaces the whole block."""
     retention: Retention | None = None
     """Default retention. Each member of a table's retention replaces the same member. Defaults of changelogs,
@@ -118,6 +122,11 @@ class PaimonCatalogSpec(ApiModel):
             for member, scheme in SCHEMES.items()
         ),
         rule(
+            f"!has(self.enforced) || !self.enforced.exists(e, e == 'OrphanFiles') || ({_ORPHAN_FILES})",
+            "enforced OrphanFiles needs tableDefaults.retention.orphanFiles",
+            path=".enforced",
+        ),
+        rule(
             "!has(self.locations) || self.locations.all(l, !l.uri.startsWith(self.warehouse + '/')"
             f" && l.uri != self.warehouse && !(self.warehouse + '/').startsWith({_SLASH}))",
             "a location must neither be inside the warehouse nor contain it",
@@ -154,6 +163,11 @@ class PaimonCatalogSpec(ApiModel):
     """Defaults for the Spark Pods."""
     table_defaults: TableDefaults | None = None
     """Defaults for tables that do not set the field."""
+    enforced: Annotated[
+        tuple[EnforcedBlock, ...], Field(max_length=8, json_schema_extra={"x-kubernetes-list-type": "set"})
+    ] = ()
+    """Blocks of tableDefaults that tables may not replace: a table's own block has no effect. OrphanFiles stands for
+    retention.orphanFiles."""
     limits: CatalogLimits | None = None
     """Limits of the catalog's tables."""
     maintenance_windows: Annotated[tuple[MaintenanceWindow, ...], Field(max_length=MAX_WINDOWS)] = ()
@@ -177,6 +191,21 @@ class EngineStatus(ApiModel):
     """Version of Spark."""
 
 
+class CatalogUsage(ApiModel):
+    """Resources that the runs of all tables of the catalog used. A deleted table is not counted any more."""
+
+    runs: Int64
+    """Runs that ended."""
+    failed: Int64
+    """Those that did not succeed."""
+    pod_seconds: Int64
+    """Seconds that their driver containers ran."""
+    maintenance_day: Day
+    """Day, in UTC, of the next field."""
+    maintenance_pod_seconds: Int64
+    """Part of podSeconds on this day that was used by maintenance, which limits.maintenancePodHoursPerDay limits."""
+
+
 class CatalogStatus(ApiModel):
     """State of the catalog at the last reconcile."""
 
@@ -193,6 +222,8 @@ class CatalogStatus(ApiModel):
     paimon-operator.dev/storage-moved. Absent: no run has reached it."""
     reached_at: Time | None = None
     """Time at which the operator first saw that a run has reached the warehouse."""
+    usage: CatalogUsage | None = None
+    """Resources that the runs of its tables used. It may be as old as the operator's resync interval."""
 
 
 class PaimonCatalog(ApiModel):

@@ -39,6 +39,12 @@ EXPLANATIONS: Final = {
         "An input file cannot be read, or a value does not fit its column. No row was loaded.",
         "Correct the input file. The operator retries without an edit.",
     ),
+    "ReferenceUnreadable": Explanation(
+        "A file of the table that a snapshot, changelog, tag or branch needs is missing or cannot be read. So it is not"
+        " known which files are orphans, and none was removed.",
+        "Restore the file, or delete the snapshot, tag or branch that the message names. The operator retries without"
+        " an edit.",
+    ),
     "ConfigurationRefused": Explanation(
         "core-site.xml, hdfs-site.xml or krb5.conf of the catalog cannot be read, or does what such a file may not do: "
         "it includes other files, has a document type, refers to variables, or gives a key an impossible value.",

@@ -25,6 +25,11 @@ EXPLANATIONS: Final = {
         "The message and status.compaction.decision state what the compaction waits for: a limit, a window, a"
         " suspension or another run. Or raise the threshold.",
     ),
+    "VerificationFailed": Explanation(
+        "After a commit of a compaction the table held other rows than before. All maintenance of the table is held.",
+        "Compare the table with the tag that status.verification names, repair it, and continue with the annotation"
+        " paimon-operator.dev/accept-rows=<run>: docs/verify.md.",
+    ),
     "BucketSizeFits": Explanation(
         "The bytes per bucket and partition suit the number of buckets.",
         "No action is needed.",
@@ -55,6 +60,16 @@ EXPLANATIONS: Final = {
         "Somebody else has changed the same field again after two corrections within an hour. The operator waits.",
         "Find out who changes the field. Stop that, or declare the same value in the manifest. The message names the"
         " field and the times.",
+    ),
+    "TooManyOrphanFiles": Explanation(
+        "So many of the table's files are orphans that the table may be damaged. Nothing was removed.",
+        "Read the list that the message names. If the files are waste, create a PaimonRun of type RemoveOrphanFiles"
+        " with removeOrphanFiles.maxPercent: docs/orphan-files.md. Otherwise restore the table.",
+    ),
+    "OrphanReferenced": Explanation(
+        "A file that was moved away as an orphan is referenced again. It was moved back, and nothing else was removed.",
+        "Find out who has restored a snapshot or committed old files. Set retention.orphanFiles.mode to Report until"
+        " then.",
     ),
     "CorrectionLimitReached": Explanation(
         "The operator has corrected the table three times within an hour, and waits before it corrects it again.",

@@ -52,6 +52,15 @@ EXPLANATIONS: Final = {
         "Wait for the active run to end, or fix what the table's condition Stalled or Suspended names. See the "
         "message.",
     ),
+    "WaitingForTurn": Explanation(
+        "The run is small, so it waits some seconds for other small runs of its catalog, or for its turn in the driver "
+        "Pod that they share. The message names the Pod.",
+        "Wait. A run without companions, or whose Pod makes no progress for two minutes, starts in a Pod of its own.",
+    ),
+    "GivingWay": Explanation(
+        "The run was waiting for its turn in a shared driver Pod, and other work of the table has become due.",
+        "Wait. The run starts after that work, and does not give way again.",
+    ),
     "ImagePullFailed": Explanation(
         "The node cannot pull the Spark image.",
         "Correct the image name or the pull secret. The Pod then starts without an edit of the table.",

@@ -30,7 +30,12 @@ EXPLANATIONS: Final = {
     "RunLimitReached": Explanation(
         "The operation is due and waits, because as many runs are active as limits.maxConcurrentRuns of the catalog or "
         "of the operator allows.",
-        "Wait; of one namespace the table that has waited longest starts first. Or raise the limit.",
+        "Wait; status.queuedRun.rank decides which table of a namespace starts first. Or raise the limit.",
+    ),
+    "BudgetSpent": Explanation(
+        "The maintenance is due and waits for the next day (UTC), because limits.maintenancePodHoursPerDay of the "
+        "catalog or of the operator is used up.",
+        "Wait, or create a PaimonRun, which starts at any time. Or raise the limit.",
     ),
     "WaitingForWindow": Explanation(
         "The operation is due and waits for a window of the catalog's maintenanceWindows. The message states when it "

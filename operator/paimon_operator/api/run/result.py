@@ -11,17 +11,19 @@ from pydantic_core import from_json
 
 from paimon_contract.documents import VERSION
 from paimon_contract.result import Result, ResultTable
-from paimon_operator.api.base import ReasonText, printable
+from paimon_operator.api.base import ReasonText, printable, truncated
 from paimon_operator.api.drift import DriftFound
 from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.measure import Measure
 from paimon_operator.api.run.status import (
     CommitIdentity,
     LoadedWrites,
+    OrphanFilesResult,
     OutsideCommit,
     PartitionExpiryResult,
     RescaleResult,
     RunStatus,
+    VerificationResult,
     WriteResult,
 )
 from paimon_operator.errors import ContractError
@@ -108,9 +110,24 @@ def rescale_result(result: Result) -> RescaleResult | None:
     return None if result.rescale is None else RescaleResult.model_validate(_given(result.rescale))
 
 
+def verification_result(result: Result) -> VerificationResult | None:
+    """The rows before and after the commits of the run. A text that is too long for a status is cut."""
+    if result.verification is None:
+        return None
+    given = _given(result.verification)
+    if "difference" in given:
+        given["difference"]["found"] = truncated(given["difference"]["found"], 512)
+    return VerificationResult.model_validate(given)
+
+
 def partition_expiry(result: Result) -> PartitionExpiryResult | None:
     """The partitions that were dropped, and those that stay."""
     return None if result.partitions is None else PartitionExpiryResult.model_validate(_given(result.partitions))
+
+
+def orphan_files(result: Result) -> OrphanFilesResult | None:
+    """What was found of orphan files, and what was done about it."""
+    return None if result.orphan_files is None else OrphanFilesResult.model_validate(_given(result.orphan_files))
 
 
 def loaded_writes(result: Result) -> LoadedWrites:
@@ -142,6 +159,8 @@ def _check_values(result: Result) -> None:
         drift_found,
         rescale_result,
         partition_expiry,
+        orphan_files,
+        verification_result,
         loaded_writes,
         outside_commit,
         seen_commit,

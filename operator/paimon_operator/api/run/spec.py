@@ -18,7 +18,7 @@ from paimon_operator.api.base import (
     rule,
 )
 from paimon_operator.api.policies import BackoffLimit
-from paimon_operator.api.run.status import BY_OPERATOR, RunStatus, RunTrigger, RunType
+from paimon_operator.api.run.status import BY_OPERATOR, Expectation, RunStatus, RunTrigger, RunType
 
 MemberT = TypeVar("MemberT", bound=ApiModel)
 
@@ -41,6 +41,8 @@ class TriggerInfo(ApiModel):
     """Hash of the part of the table's spec that the run applies."""
     message: Message | None = None
     """Explanation of the trigger."""
+    expected: Expectation | None = None
+    """What the operator expected of the run."""
 
 
 class PaimonRunSpec(ApiModel):

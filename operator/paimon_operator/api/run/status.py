@@ -86,6 +86,16 @@ class AttemptState(StrEnum):
     ENDED = "Ended"
 
 
+class Expectation(ApiModel):
+    """What the operator expects of a run before it starts. The run's cost, before and after show what became of it."""
+
+    seconds: Int64 | None = None
+    """Length of the last run of its kind that succeeded. Absent: none has."""
+    files: Int64 | None = None
+    """Files that it removes from the latest snapshot, or snapshots that it expires, by the last measurement. Absent:
+    not known."""
+
+
 class StartReason(ApiModel):
     """What started the run."""
 
@@ -96,7 +106,7 @@ class StartReason(ApiModel):
 
 
 class Attempt(ApiModel):
-    """One attempt: one driver Pod."""
+    """One attempt: one driver Pod, or one turn in a shared one."""
 
     number: Positive
     """Number of the attempt, from 1."""
@@ -106,6 +116,9 @@ class Attempt(ApiModel):
     """Name of the Pod."""
     pod_uid: Annotated[str, Field(max_length=64)] | None = None
     """UID of the Pod. Absent until it exists."""
+    shared: bool | None = None
+    """True: the Pod performs several runs in turn, and the attempt is the turn of this one. Times are those of the
+    turn."""
     cores: Positive | None = None
     """CPUs of the container."""
     memory: Memory | None = None
@@ -200,6 +213,67 @@ class PartitionExpiryResult(ApiModel):
     """One of those that stay."""
 
 
+class OrphanFilesResult(ApiModel):
+    """Result of a search for orphan files."""
+
+    files: Int64 | None = None
+    """Files of Paimon's in the table's directory."""
+    orphans: Int64 | None = None
+    """Files that are older than olderThan and that nothing needs."""
+    orphan_bytes: Int64 | None = None
+    """Their bytes."""
+    unknown: Int64 | None = None
+    """Files that Paimon does not put there. They are never touched."""
+    report: Annotated[str, Field(max_length=1024)] | None = None
+    """Path of the list."""
+    compared_with: Time | None = None
+    """Mode Delete. Time of the earlier report that was compared. Absent: there is none yet that is old enough."""
+    moved: Int64 | None = None
+    """Mode Delete. Files that were moved away because both reports name them."""
+    moved_bytes: Int64 | None = None
+    """Their bytes."""
+    kept: Int64 | None = None
+    """Files that were moved away, by this run or earlier ones, and can be moved back."""
+    kept_bytes: Int64 | None = None
+    """Their bytes."""
+    removed: Int64 | None = None
+    """Mode Delete. Files that were moved away olderThan ago, and removed for good."""
+    removed_bytes: Int64 | None = None
+    """Their bytes."""
+    restored: Int64 | None = None
+    """Mode Restore. Files that were moved back."""
+
+
+class RowDifferenceFound(ApiModel):
+    """A commit of maintenance after which the table held other rows."""
+
+    before: Int64
+    """Snapshot that the commit is based on."""
+    after: Int64
+    """Snapshot of the commit."""
+    found: Annotated[str, Field(max_length=512)]
+    """What differs."""
+    tag: Annotated[str, Field(max_length=128)]
+    """Tag that keeps the snapshot before the commit."""
+    rolled_back: bool = False
+    """True: the table was rolled back to that snapshot."""
+
+
+class VerificationResult(ApiModel):
+    """Comparison of the rows before and after the commits of a run."""
+
+    commits: Int64
+    """Commits of the run that were compared with the snapshots that they are based on."""
+    rows: Int64
+    """Rows that were compared, summed over these commits."""
+    uncompared: Int64 = 0
+    """Commits that could not be compared, because the snapshot before them had expired."""
+    buckets: Int64 | None = None
+    """Buckets of the sample. Absent: all rows were compared."""
+    difference: RowDifferenceFound | None = None
+    """The first difference. Absent: no row has changed."""
+
+
 class WriteResult(ApiModel):
     """Result of a write."""
 
@@ -244,7 +318,7 @@ class RunStatus(ApiModel):
     reason: StartReason | None = None
     """What started the run."""
     attempts: Annotated[tuple[Attempt, ...], Field(max_length=32)] = ()
-    """The attempts in order, one driver Pod each."""
+    """The attempts in order."""
     start_time: Time | None = None
     """Time of the first reconcile."""
     completion_time: Time | None = None
@@ -285,6 +359,8 @@ class RunStatus(ApiModel):
     """Provision. Writes that the existing table's lists of loaded files show, of which the PaimonTable knew no run."""
     compacted_partitions: Int32 | None = None
     """Compact. Number of partitions that were compacted. 0: none reached a threshold."""
+    verification: VerificationResult | None = None
+    """Compact. Comparison of the rows before and after the commits of the run."""
     write: WriteResult | None = None
     """Write. Result of the load."""
     rescale: RescaleResult | None = None
@@ -293,6 +369,8 @@ class RunStatus(ApiModel):
     """ExpireSnapshots. Number of snapshots that were expired."""
     partitions: PartitionExpiryResult | None = None
     """ExpirePartitions. Partitions that were dropped, and those that stay."""
+    orphan_files: OrphanFilesResult | None = None
+    """RemoveOrphanFiles. What was found, moved away, removed or restored."""
     described: Int32 | None = None
     """Describe. Number of tables that the log of the last Pod describes."""
     dropped: bool | None = None

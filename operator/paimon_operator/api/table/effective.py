@@ -10,6 +10,7 @@ from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.retention import (
     ChangelogRetention,
     ConsumerRetention,
+    OrphanFilesRetention,
     PartitionRetention,
     RecordRetention,
     SnapshotRetention,
@@ -70,6 +71,13 @@ class EffectiveRecordRetention(RecordRetention):
     """Origin of the block: Table or Catalog."""
 
 
+class EffectiveOrphanFiles(OrphanFilesRetention):
+    """Effective handling of orphan files."""
+
+    source: Origin
+    """Origin of the block: Table or Catalog."""
+
+
 class EffectiveRetention(ApiModel):
     """Effective retention. A default of the catalog is absent where the table has nothing that it applies to."""
 
@@ -83,6 +91,8 @@ class EffectiveRetention(ApiModel):
     """Partitions to drop."""
     records: EffectiveRecordRetention | None = None
     """Records to remove."""
+    orphan_files: EffectiveOrphanFiles | None = None
+    """Orphan files to report or remove. The catalog's mode Delete is Report where externalWriters is Active."""
 
 
 class EffectiveTags(Tags):

@@ -13,6 +13,7 @@ _PRODUCER = "(has(self.changelogProducer) ? self.changelogProducer.type : 'None'
 _HAS = "has(self.retention) && has(self.retention.{})"
 _PARTITIONS = _HAS.format("partitions")
 _RECORDS = _HAS.format("records")
+_ORPHANS = _HAS.format("orphanFiles")
 
 RETENTION_RULES: Final = [
     rule(
@@ -64,6 +65,13 @@ RETENTION_RULES: Final = [
         " || self.bucket.fixed.onCountChange != 'Rescale'",
         "retention.records must not be set with onCountChange Rescale, which proves that no record was lost",
         path=".retention.records",
+        reason=_FORBIDDEN,
+    ),
+    rule(
+        f"!({_ORPHANS}) || !has(self.retention.orphanFiles.mode) || self.retention.orphanFiles.mode != 'Delete'"
+        " || self.externalWriters != 'Active'",
+        "orphanFiles.mode Delete must not be used with externalWriters Active: it could remove what they commit later",
+        path=".retention.orphanFiles.mode",
         reason=_FORBIDDEN,
     ),
     rule(

@@ -7,6 +7,8 @@ from typing import Final
 from paimon_operator.api.base import not_larger, rule
 from paimon_operator.api.table.retention_rules import RETENTION_RULES
 from paimon_operator.api.table.setting_rules import SETTING_RULES
+from paimon_operator.api.table.sort_rules import SORT_RULES
+from paimon_operator.api.table.verify_rules import VERIFY_RULES
 
 _FORBIDDEN = "FieldValueForbidden"
 _REQUIRED = "FieldValueRequired"
@@ -219,7 +221,17 @@ _SIZE: Final = [
     )
 ]
 
-SPEC_RULES: Final = [*_IDENTITY, *_BUCKETS, *_MERGING, *SETTING_RULES, *RETENTION_RULES, *_WORK, *_SIZE]
+SPEC_RULES: Final = [
+    *_IDENTITY,
+    *_BUCKETS,
+    *_MERGING,
+    *SETTING_RULES,
+    *RETENTION_RULES,
+    *SORT_RULES,
+    *VERIFY_RULES,
+    *_WORK,
+    *_SIZE,
+]
 
 
 def _frozen(field: str, message: str, parent: str = "") -> dict[str, str]:

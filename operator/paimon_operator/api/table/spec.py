@@ -24,6 +24,7 @@ from paimon_operator.api.policies import AdoptionPolicy, DeletionPolicy, DriftPo
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import Spark
 from paimon_operator.api.table.columns import TableSchema
+from paimon_operator.api.table.maintenance import Maintenance
 from paimon_operator.api.table.options import Options
 from paimon_operator.api.table.rules import ROOT_RULES, SPEC_RULES
 from paimon_operator.api.table.settings import AggregationSettings, DeletionVectors, LookupProducer, PartialUpdate
@@ -240,6 +241,8 @@ class PaimonTableSpec(ApiModel):
     compaction: Compaction | None = None
     """Who compacts the table, and when. Absent: the catalog's default, else Inline. It replaces the catalog's whole
     block."""
+    maintenance: Maintenance | None = None
+    """Verification of maintenance: the proof that a compaction has changed no row. Absent: none."""
     retention: Retention | None = None
     """What is removed after some time. Each member replaces the catalog's default of that member."""
     tags: Tags | None = None

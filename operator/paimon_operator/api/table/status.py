@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -14,10 +13,7 @@ from paimon_operator.api.base import (
     Int32,
     Int64,
     MemberName,
-    Message,
     Place,
-    Positive,
-    ReasonText,
     RunName,
     Time,
     keyed_by,
@@ -25,16 +21,26 @@ from paimon_operator.api.base import (
 from paimon_operator.api.conditions import Condition
 from paimon_operator.api.drift import MAX_CORRECTIONS, Correction, DriftedFields
 from paimon_operator.api.edit_plan import EditPlan
-from paimon_operator.api.run.status import FailureClass, RunTrigger, RunType
+from paimon_operator.api.run.status import (
+    Expectation,
+    RowDifferenceFound,
+    RunTrigger,
+    RunType,
+    VerificationResult,
+)
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.facts import Health, TableFacts
 from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.api.table.ownership import Ownership
+from paimon_operator.api.table.schedule_state import LastFailure, ScheduleState
+from paimon_operator.api.table.usage import MAX_LEARNED, LearnedSize, Usage
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
 MAX_SCHEMA_RECORD: Final = 32768
 """A longer record is left out. Usual tables need less than 2000 characters."""
 NEED_LENGTH: Final = 256
+MAX_FOLLOWING: Final = 4
+"""Runs of a table that may wait in a shared driver Pod for the active one to end."""
 Uid = Annotated[str, Field(max_length=64)]
 
 
@@ -63,12 +69,18 @@ class ActiveRun(ApiModel):
     """What made the run needed."""
     note: Annotated[str, Field(max_length=512)] | None = None
     """Why the run started although no maintenance window is open, or although it is expected to outlast the window."""
+    expected: Expectation | None = None
+    """What is expected of the run."""
     recreates: Int64 | None = None
     """Generation for which the run recreates the missing table."""
     result_unknown: bool | None = None
     """True: the run ended without a result. Deleting the run then means: go on."""
     blocked: bool | None = None
     """True: only a human gets the run on, for ten minutes now. It does not count for limits.maxConcurrentRuns."""
+    gives_way: bool | None = None
+    """True: it waits for its turn in a shared driver Pod, and other work that has become due starts before it."""
+    gave_way: bool | None = None
+    """True: it has given way once, and does not do so again."""
 
 
 class QueuedRun(ApiModel):
@@ -79,91 +91,12 @@ class QueuedRun(ApiModel):
     subject: Annotated[str, Field(max_length=40)] | None = None
     """Target of the run: the name of the write, or the strategy of the compaction."""
     since: Time
-    """Since when the table waits. Of one namespace, the table that has waited longest starts first."""
+    """Since when the table waits."""
+    rank: Time | None = None
+    """Of one namespace, the table with the earliest rank starts first: `since`, less a head start of up to an hour for
+    work that others wait for, and for maintenance that gains much per cost. Absent: `since`."""
     message: Annotated[str, Field(max_length=512)]
     """The limit that stops it."""
-
-
-class DecisionResult(StrEnum):
-    """Result of a decision about an operation."""
-
-    STARTED = "Started"
-    WAITING = "Waiting"
-    SKIPPED = "Skipped"
-
-
-class Check(ApiModel):
-    """A threshold, and what was measured of the table."""
-
-    name: Annotated[str, Field(max_length=40)]
-    """Name of the threshold, as in the manifest."""
-    measured: Annotated[str, Field(max_length=40)]
-    """Measured value."""
-    threshold: Annotated[str, Field(max_length=40)]
-    """Value from which on the operation is needed."""
-    reached: bool
-    """True: the measured value makes the operation needed."""
-
-
-class LastDecision(ApiModel):
-    """Last decision about an operation: at its last tick, or why it does not run now."""
-
-    result: DecisionResult
-    """Started, Waiting (due but blocked) or Skipped."""
-    reason: ReasonText
-    """Reason, one word of the list in docs/reasons.md."""
-    message: Message
-    """Explanation of the reason."""
-    checks: Annotated[tuple[Check, ...], Field(max_length=8, json_schema_extra=keyed_by("name"))] = ()
-    """Thresholds that were compared. Absent: none was, because nothing was measured that still holds."""
-    observed_at: Time | None = None
-    """Time of the measurement."""
-    after_skip: bool | None = None
-    """True: it waits, and its last tick was skipped as not needed. So another skip brings no Event."""
-
-
-class LastFailure(ApiModel):
-    """Failure of the last run. Removed after the next success."""
-
-    run: RunName
-    """Name of the PaimonRun."""
-    failure_class: FailureClass
-    """Class of the failure. It decides whether the operator retries."""
-    reason: ReasonText
-    """Reason, one word of the list in docs/reasons.md."""
-    message: Message
-    """What is wrong, and what to do."""
-    field: Annotated[str, Field(max_length=256)] | None = None
-    """Field to check or to edit, in this manifest or in the catalog's."""
-    time: Time
-    """Time of the failure."""
-    count: Positive
-    """Number of consecutive failed runs."""
-    next_try: Time | None = None
-    """Time of the next retry. Absent: the operator waits for an edit."""
-    spec_hash: Hash | None = None
-    """Hash of the part of the spec that the run used. An edit of that part starts a new count."""
-
-
-class ScheduleState(ApiModel):
-    """State of one schedule. It does not depend on old runs, which may be deleted."""
-
-    last_due: Time | None = None
-    """Newest tick that was handled: by a run, by a decision not to run, or because it precedes the schedule."""
-    last_run: RunName | None = None
-    """Name of the last run that ended."""
-    last_time: Time | None = None
-    """Time of the last success."""
-    last_duration_seconds: Int64 | None = None
-    """Length of the last run that succeeded, from its start to its end. The next run is expected to take as long."""
-    next: Time | None = None
-    """Next tick of the schedule."""
-    schedule: Annotated[str, Field(max_length=165)] | None = None
-    """Schedule and time zone to which these ticks belong. After an edit, the first tick lies after the edit."""
-    decision: LastDecision | None = None
-    """Last decision."""
-    failure: LastFailure | None = None
-    """Failure of the last run. Absent if the last run succeeded."""
 
 
 class ProvisionState(ApiModel):
@@ -262,12 +195,49 @@ class StrategyState(ScheduleState):
 
 
 class CompactionState(ScheduleState):
-    """State of compaction: the latest of both strategies, and each strategy."""
+    """State of compaction: the latest of all strategies, and each strategy."""
 
     minor: StrategyState | None = None
     """State of the minor schedule."""
     full: StrategyState | None = None
     """State of the full schedule."""
+    sort: StrategyState | None = None
+    """State of the sort schedule."""
+
+
+class OrphanFilesState(ScheduleState):
+    """State of the search for orphan files."""
+
+    files: Int64 | None = None
+    """Orphan files that the last report counts."""
+    bytes: Int64 | None = None
+    """Their bytes."""
+    unknown: Int64 | None = None
+    """Files that Paimon does not put there. They are never touched."""
+    report: Annotated[str, Field(max_length=1024)] | None = None
+    """Path of the last report."""
+    kept: Int64 | None = None
+    """Files that were moved away and can be moved back."""
+    kept_bytes: Int64 | None = None
+    """Their bytes."""
+
+
+class VerificationState(ApiModel):
+    """Verification of maintenance, which is to change no row."""
+
+    last_run: RunName | None = None
+    """Last run that has compared rows."""
+    last_time: Time | None = None
+    """Time of the last comparison without a difference."""
+    last: VerificationResult | None = None
+    """What that run has compared."""
+    held_by: RunName | None = None
+    """Run that has found a difference. Maintenance is held until the annotation
+    paimon-operator.dev/accept-rows names this run. Absent: none has."""
+    found_at: Time | None = None
+    """Time when that run ended."""
+    difference: RowDifferenceFound | None = None
+    """The difference that it has found."""
 
 
 class WriteState(ScheduleState):
@@ -322,10 +292,17 @@ class TableStatus(ApiModel):
     observed_generation: Int64 = -1
     """Generation of the spec that this status describes."""
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
-    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, WritesPaused, BucketsFit, Drifted,
-    Suspended."""
+    """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, WritesPaused, MaintenanceHeld, BucketsFit,
+    Drifted, Suspended."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
+    following_runs: Annotated[
+        tuple[ActiveRun, ...] | None, Field(max_length=MAX_FOLLOWING, json_schema_extra=keyed_by("name"))
+    ] = None
+    """Maintenance that is due together with the active run and shares its driver Pod. Each starts once the table names
+    it as its active run."""
+    deferred_run: ActiveRun | None = None
+    """Maintenance that has given way before its turn in a shared driver Pod. It is the next active run."""
     queued_run: QueuedRun | None = None
     """The next run, while a limit of the catalog or of the operator stops it."""
     ownership: Ownership | None = None
@@ -348,16 +325,24 @@ class TableStatus(ApiModel):
     """State of rescaling the table to another number of buckets."""
     compaction: CompactionState | None = None
     """State of compaction."""
+    verification: VerificationState | None = None
+    """Verification of maintenance. Absent: no run has compared rows."""
     retention: ScheduleState | None = None
     """State of snapshot expiry."""
     partition_expiry: ScheduleState | None = None
     """State of partition expiry."""
+    orphan_files: OrphanFilesState | None = None
+    """State of the search for orphan files."""
     writes: Annotated[tuple[WriteState, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()
     """State of each write."""
     former_writes: (
         Annotated[tuple[FormerWrite, ...], Field(max_length=16, json_schema_extra=keyed_by("ledger", "hash"))] | None
     ) = None
     """Writes that are no longer in the manifest, or not with these from and mode."""
+    usage: Usage | None = None
+    """Resources that the table's runs used."""
+    learned_sizes: Annotated[tuple[LearnedSize, ...], Field(max_length=MAX_LEARNED)] = ()
+    """Driver memory of runs that ran out of memory before."""
     drop: DropState | None = None
     """State of dropping the table."""
     effective: Effective | None = None

@@ -14,13 +14,13 @@ from typing import Any, Final
 
 from paimon_contract import environment
 from paimon_contract.job import JobCatalog
-from paimon_contract.looks import AUDIENCE, ObserverConfig, config_text
+from paimon_contract.looks import ObserverConfig, config_text
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.core import naming, storage
 from paimon_operator.core.catalog.plan import CatalogObserved
 from paimon_operator.core.config import ObserverFacts, OperatorFacts
 from paimon_operator.core.decision import Create, Delete
-from paimon_operator.core.launch import pod_storage
+from paimon_operator.core.launch import operator_token, pod_storage
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.launch.driver_pod import ENTRYPOINT, container_security, pod_security
 from paimon_operator.core.launch.pod_overlay import overlaid
@@ -30,11 +30,6 @@ from paimon_operator.core.storage.access import Access
 from paimon_operator.core.validation.catalog import blocking_problems
 
 CONTAINER: Final = "observer"
-TOKEN_VOLUME: Final = "operator-token"  # noqa: S105 - a volume's name
-TOKEN_DIRECTORY: Final = "/var/run/secrets/paimon-operator"  # noqa: S105 - a path
-TOKEN_FILE: Final = "token"  # noqa: S105 - a file's name
-TOKEN_LIFETIME_S: Final = 3600
-"""The kubelet renews it after four fifths of that."""
 GRACE_S: Final = 5
 CPU_REQUEST: Final = "20m"
 MEMORY_REQUEST: Final = "96Mi"
@@ -107,7 +102,7 @@ def _config(catalog: PaimonCatalog, engine: str, access: Access, facts: Observer
             engine=engine,
             catalog=known,
             url=facts.url,
-            token_file=f"{TOKEN_DIRECTORY}/{TOKEN_FILE}",
+            token_file=operator_token.path(),
             interval_seconds=facts.interval_s,
         )
     )
@@ -124,8 +119,6 @@ def _metadata(catalog: PaimonCatalog) -> dict[str, Any]:
 
 
 def _spec(catalog: PaimonCatalog, container: dict[str, Any], access: Access) -> dict[str, Any]:
-    token = {"audience": AUDIENCE, "expirationSeconds": TOKEN_LIFETIME_S, "path": TOKEN_FILE}
-    projected = {"sources": [{"serviceAccountToken": token}], "defaultMode": 0o440}
     spec: dict[str, Any] = {
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": GRACE_S,
@@ -134,7 +127,7 @@ def _spec(catalog: PaimonCatalog, container: dict[str, Any], access: Access) -> 
         "securityContext": pod_security(),
         "containers": [container],
         "volumes": [
-            {"name": TOKEN_VOLUME, "projected": projected},
+            operator_token.volume(),
             *[pod_storage.volume(each) for each in access.mounts],
         ],
     }
@@ -161,7 +154,7 @@ def _container(image: str, pull_policy: str, config: str, access: Access) -> dic
         "securityContext": container_security(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
-            {"name": TOKEN_VOLUME, "mountPath": TOKEN_DIRECTORY, "readOnly": True},
+            operator_token.mount(),
             *[pod_storage.volume_mount(each) for each in access.mounts],
         ],
     }

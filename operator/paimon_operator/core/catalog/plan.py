@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import nsmallest
 from typing import Final
@@ -15,6 +15,7 @@ from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.core import backoff, naming
 from paimon_operator.core.catalog import reachability
+from paimon_operator.core.catalog.usage import UsageSums
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.commits.commit_safety import protection_of, single_committer
 from paimon_operator.core.commits.warehouses import Warehouse
@@ -49,17 +50,20 @@ class CatalogObserved:
     """The first of its tables, by name."""
     unreached: tuple[reachability.UnreachableStorage, ...] = ()
     """Tables whose last run the storage caused to fail."""
+    used: UsageSums = field(default_factory=UsageSums)
+    """What the runs of its tables have used."""
     overlap: Warehouse | None = None
     """The warehouse of another catalog that this one lies in or around."""
 
     @classmethod
     def of(cls, tables: Iterable[Manifest]) -> CatalogObserved:
         """From the tables as plain JSON: 0.1 s for 10,000 settled tables, whose models take 1.2 s to parse."""
-        count, warehouses, names, unreached = 0, set(), [], []
+        count, warehouses, names, unreached, used = 0, set(), [], [], UsageSums()
         others: Counter[foreign_commits.ForeignWriters] = Counter()
         for table in tables:
             count += 1
             names.append(table["metadata"]["name"])
+            used.add(table)
             others[foreign_commits.foreign_writers_of(table)] += 1
             if (warehouse := reachability.reached_warehouse(table)) is not None:
                 warehouses.add(warehouse)
@@ -73,6 +77,7 @@ class CatalogObserved:
             unsupported=others[foreign_commits.ForeignWriters.UNSUPPORTED],
             first_names=tuple(nsmallest(NAMED, names)),
             unreached=tuple(unreached),
+            used=used,
         )
 
 
@@ -205,5 +210,6 @@ def _decided(
         tables=observed.tables,
         place=catalog.status.place,
         reached_at=catalog.status.reached_at,
+        usage=observed.used.at(now),
     )
     return Decision(status=reported.into(status), events=reported.events)

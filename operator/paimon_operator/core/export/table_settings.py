@@ -19,6 +19,10 @@ from paimon_operator.core.spec.effective import WRITE_ONLY_MODES
 from paimon_operator.core.spec.paimon_options import (
     AUTOMATIC_BUCKETS,
     CHANGELOG_PRODUCERS,
+    CLUSTERING,
+    CLUSTERING_COLUMNS,
+    CLUSTERING_ORDERS,
+    CLUSTERING_STRATEGY,
     MERGE_ENGINES,
     POSTPONE_BUCKET,
     TRUE,
@@ -28,6 +32,9 @@ from paimon_schema.uses import OF_FIELDS, SEQUENCE_GROUP
 
 _FIELD_OF_ENGINE: Final = {text: type_.value for type_, text in MERGE_ENGINES.items()}
 _FIELD_OF_PRODUCER: Final = {text: type_.value for type_, text in CHANGELOG_PRODUCERS.items()}
+_FIELD_OF_CLUSTERING: Final = {text: order.value for order, text in CLUSTERING_ORDERS.items()}
+SORT_SCHEDULE: Final = "0 3 * * *"
+"""Schedule of sort in an exported manifest. The table does not say when it is sorted."""
 _FIELD_OF_CREATION: Final = {text: creation.value for creation, text in TAG_CREATIONS.items()}
 _FIELD_OF_PERIOD: Final = {text: period.value for period, text in TAG_PERIODS.items()}
 _RETENTION: Final[dict[str, dict[str, tuple[str, Any]]]] = {
@@ -187,12 +194,28 @@ def _changelog_producer(left: Remaining) -> Json:
 
 
 def _compaction(left: Remaining, defaults: TableDefaults) -> Json:
-    """The mode, where the catalog's is not that of the table: a job outside the operator compacts now, or nobody."""
+    """The mode, where the catalog's is not that of the table: a job outside the operator compacts now, or nobody.
+
+    A table that the engine's compaction sorts is sorted by the operator: no other block has its options.
+    """
+    sort = _sort(left) if left.word("write-only") == TRUE else {}
     write_only = bool(left.switch("write-only", "on"))
+    if sort:
+        return {"mode": CompactionMode.DEDICATED.value, "sort": sort}
     inherited = defaults.compaction.mode if defaults.compaction else CompactionMode.INLINE
     if write_only is (inherited in WRITE_ONLY_MODES):
         return {}
     return {"mode": (CompactionMode.EXTERNAL if write_only else CompactionMode.INLINE).value}
+
+
+def _sort(left: Remaining) -> Json:
+    """The order of a table with incremental clustering; empty for an order that no manifest can hold."""
+    order = _FIELD_OF_CLUSTERING.get(left.word(CLUSTERING_STRATEGY))
+    columns = values.names(left.options.get(CLUSTERING_COLUMNS, ""))
+    if order is None or not columns or not left.switch(CLUSTERING, "on"):
+        return {}
+    del left.options[CLUSTERING_STRATEGY], left.options[CLUSTERING_COLUMNS]
+    return {"order": order, "columns": columns, "schedule": SORT_SCHEDULE}
 
 
 def _retention(left: Remaining, defaults: TableDefaults) -> Json:

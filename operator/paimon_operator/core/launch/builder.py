@@ -17,6 +17,7 @@ from paimon_operator.api.spark import CatalogSpark, SparkMode
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import storage
 from paimon_operator.core.config import OperatorFacts, RunLimits
+from paimon_operator.core.launch.driver_memory import learned_mib
 from paimon_operator.core.launch.driver_pod import Launch, PullPolicy
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.job import Owners, build_job
@@ -58,8 +59,7 @@ class LaunchBuilder:
     def _launch_of(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog, owners: Owners) -> Launch:
         where = self._execution(run, table, catalog)
         executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
-        own_executors = executors.job if executors else None
-        job = build_job(run, table, catalog, self.operator, own_executors, owners_beside=owners)
+        job = build_job(run, table, catalog, self.operator, executors.job if executors else None, owners_beside=owners)
         way = storage.access(catalog, self.operator.engines[job.engine])
         size = effective.driver(table, catalog, self.operator.defaults)
         own = catalog.spec.spark or CatalogSpark()
@@ -72,6 +72,7 @@ class LaunchBuilder:
             cpu_request_millis=self._millis(_given(size.cores)),
             memory_mib=units.mebibytes(_given(size.memory)),
             most_memory_mib=most_memory_mib(spark_limits(catalog).driver),
+            learned_memory_mib=learned_mib(run, table),
             execution=where,
             long_work=is_long(run, table, where, self.operator.defaults),
             executors=executors,

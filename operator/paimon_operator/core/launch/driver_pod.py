@@ -38,6 +38,13 @@ CONTAINER: Final = "driver"
 JOB_VOLUME: Final = "job"
 """The volume with the run's own ConfigMap."""
 
+ANNOTATIONS: Final = {
+    "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+    "karpenter.sh/do-not-disrupt": "true",
+    "kubectl.kubernetes.io/default-container": CONTAINER,
+}
+"""Moving a driver to another node loses the work done so far, so node autoscalers wait for it."""
+
 PullPolicy = Literal["Always", "IfNotPresent", "Never"]
 
 
@@ -57,6 +64,8 @@ class Launch:
     """Memory of the container in MiB, request and limit."""
     most_memory_mib: int | None = None
     """The catalog's limit for it, also after an attempt that ran out of memory; None without one."""
+    learned_memory_mib: int = 0
+    """What earlier runs of the kind have needed; 0: none ran out of memory."""
     scratch: str = "10Gi"
     """Upper bound of /tmp, where Spark spills; a Pod above it is evicted instead of filling the node's disk."""
     variables: tuple[Variable, ...] = ()
@@ -135,12 +144,7 @@ def _pod_metadata(run: PaimonRun, attempt: int) -> dict[str, Any]:
     return _metadata(run, naming.pod_name(config_map_of(run), attempt), labels) | {
         # The Pod stays until its kubelet reports the end: deleting the object does not stop a container.
         "finalizers": [naming.FINALIZER],
-        # Moving a driver to another node loses the work done so far, so node autoscalers wait for it.
-        "annotations": {
-            "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
-            "karpenter.sh/do-not-disrupt": "true",
-            "kubectl.kubernetes.io/default-container": CONTAINER,
-        },
+        "annotations": dict(ANNOTATIONS),
     }
 
 
@@ -217,8 +221,6 @@ def container_security() -> dict[str, Any]:
 
 
 def _container(launch: Launch, memory_mib: int, variables: list[dict[str, Any]]) -> dict[str, Any]:
-    memory = _memory(memory_mib)
-    requests = {"cpu": _cpu(launch.cpu_request_millis), "memory": memory}
     return {
         "name": CONTAINER,
         "image": launch.image,
@@ -226,8 +228,7 @@ def _container(launch: Launch, memory_mib: int, variables: list[dict[str, Any]])
         "command": [ENTRYPOINT],
         "args": ["driver", f"{JOB_DIRECTORY}/{JOB_FILE}"],
         "env": variables,
-        # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
-        "resources": {"requests": requests, "limits": {"memory": memory}},
+        "resources": resources(launch, memory_mib),
         "securityContext": container_security(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
@@ -237,6 +238,14 @@ def _container(launch: Launch, memory_mib: int, variables: list[dict[str, Any]])
             *([executor_pod.token_mount()] if launch.executors is not None else []),
         ],
     }
+
+
+def resources(launch: Launch, memory_mib: int) -> dict[str, Any]:
+    """What a driver's container gets."""
+    memory = _memory(memory_mib)
+    requests = {"cpu": _cpu(launch.cpu_request_millis), "memory": memory}
+    # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
+    return {"requests": requests, "limits": {"memory": memory}}
 
 
 def _memory(mib: int) -> str:

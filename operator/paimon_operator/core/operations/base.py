@@ -10,7 +10,8 @@ from paimon_operator.api.conditions import ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, Phase, RunStatus, RunTrigger
-from paimon_operator.api.table.status import ActiveRun, DecisionResult, LastDecision, LastFailure
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision, LastFailure
+from paimon_operator.api.table.status import ActiveRun
 from paimon_operator.core.operations.need import Need
 
 

@@ -6,7 +6,7 @@ its driver looks at the table itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -16,7 +16,9 @@ from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.facts import Health
-from paimon_operator.api.table.status import Check, DecisionResult, LastDecision, TableStatus
+from paimon_operator.api.table.schedule_state import Check, DecisionResult, LastDecision
+from paimon_operator.api.table.status import TableStatus
+from paimon_operator.api.units import delta, readable_duration
 from paimon_operator.core import backoff
 from paimon_operator.core.spec.context import TableContext
 
@@ -36,35 +38,54 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The answer for one due run. `message` is a sentence without a full stop."""
+    """The answer for one due run. `message` and `next_run` are sentences without a full stop."""
 
     verdict: Verdict
     message: str = ""
+    next_run: str = ""
+    """What starts the next run."""
     checks: tuple[Check, ...] = ()
     observed_at: datetime | None = None
+    reason: Reason = Reason.NOT_NEEDED
+    """Why it is skipped where it is not needed."""
 
     def skipped(self) -> LastDecision:
         """The decision that a run is not needed."""
         return LastDecision(
             result=DecisionResult.SKIPPED,
-            reason=Reason.NOT_NEEDED,
-            message=self.message,
+            reason=self.reason,
+            message=f"{self.message}. {self.next_run}" if self.next_run else self.message,
             checks=self.checks,
             observed_at=self.observed_at,
         )
 
 
+AT_A_THRESHOLD: Final = "A run starts at the first tick that finds a threshold reached"
+AFTER_A_COMMIT: Final = f"{AT_A_THRESHOLD}; files count after the next commit"
 UNKNOWN: Final = Need(verdict=Verdict.UNKNOWN)
 """No measurement holds."""
 
 
-def by_checks(checks: Iterable[Check], observed_at: datetime | None, otherwise: str) -> Need:
-    """Needed if a check has reached its threshold. `otherwise` is said where there are no checks."""
+def by_checks(
+    checks: Iterable[Check], observed_at: datetime | None, *, found: str = "", next_run: str = AT_A_THRESHOLD
+) -> Need:
+    """Needed if a check has reached its threshold. `found`: what else speaks against a run."""
     checks = tuple(checks)
-    reached = [each for each in checks if each.reached]
-    verdict = Verdict.NEEDED if reached else Verdict.NOT_NEEDED
-    said = ", ".join(sentence(each) for each in reached or checks)
-    return Need(verdict=verdict, message=said or otherwise, checks=checks, observed_at=observed_at)
+    reached = [sentence(each) for each in checks if each.reached]
+    if reached:
+        return Need(verdict=Verdict.NEEDED, message=", ".join(reached), checks=checks, observed_at=observed_at)
+    said = ", ".join([*([found] if found else []), *map(sentence, checks)])
+    return Need(verdict=Verdict.NOT_NEEDED, message=said, next_run=next_run, checks=checks, observed_at=observed_at)
+
+
+def age_check(context: TableContext, name: str, since: datetime | None, threshold: str | None) -> Iterator[Check]:
+    """The age of something that was last done at `since`. Before the first time it counts from the object's creation.
+
+    Nothing without a threshold.
+    """
+    if threshold is not None:
+        age = max(context.now - (since or context.created), timedelta())
+        yield Check(name=name, measured=readable_duration(age), threshold=threshold, reached=age >= delta(threshold))
 
 
 def sentence(check: Check) -> str:

@@ -12,8 +12,10 @@ from paimon_contract.result import Result
 from paimon_operator.api.base import ApiModel, Json
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.facts import Health
+from paimon_operator.api.table.schedule_state import LastDecision, LastFailure
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import LastDecision, LastFailure, TableStatus
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.spec.context import TableContext
@@ -72,8 +74,8 @@ class Memory:
     """The last tick that was started or skipped."""
     decision: LastDecision | None = None
     """The last decision; None also for an operation whose decisions need no Event."""
-    waits_for_window: bool = False
-    """Whether the tick or the retry is due and waits for a maintenance window."""
+    is_postponed: bool = False
+    """Whether the tick or the retry is due and waits for a maintenance window or the next day's budget."""
 
     def wakeups(self) -> Iterator[datetime]:
         """The times when work becomes due: the next tick and the next try."""
@@ -210,13 +212,24 @@ class OperationSpec:
     """Its ticks are answered without a run while nothing was written to the table."""
     need: Callable[[TableContext, TableStatus, DueRun], Need] | None = None
     """Whether due work has anything to do, by the last measurement. None: every tick starts a run."""
+    gain: Callable[[TableContext, Health], int] | None = None
+    """Files that a run is expected to remove from a table that was measured so; None: nobody knows."""
     exceeded: Callable[[TableContext, TableStatus], Iterator[str]] | None = None
     """What was measured beyond a threshold and has been due for longer than an interval of the schedule."""
     late_from: Callable[[TableContext, TableStatus], Iterator[datetime]] | None = None
     """When `exceeded` may answer otherwise although nothing else happens."""
     in_windows: bool = False
     """It is maintenance: by its schedule it starts only inside the catalog's maintenanceWindows."""
+    is_maintenance: bool = False
+    """Users request it, and it is held like the maintenance that runs in windows: see `row_checks.why_held`."""
+    small: bool = False
+    """Its runs may share a driver Pod: they take seconds, and one whose result is lost is simply repeated."""
     may_end_without_jvm: bool = False
     """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
     lost_result_is_unknown: bool = False
     """A run that may have committed without a result is not repeated by itself: repeating it could commit twice."""
+
+    @property
+    def is_held_with_maintenance(self) -> bool:
+        """Whether it waits while a compaction that has changed rows holds the maintenance of the table."""
+        return self.in_windows or self.is_maintenance

@@ -7,12 +7,12 @@ pruned and the operator can be killed: no tick runs twice and none is lost.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.status import FailureClass, RunTrigger
-from paimon_operator.api.table.status import DecisionResult, LastDecision, LastFailure, ScheduleState
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision, LastFailure, ScheduleState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
 from paimon_operator.core.operations.operation import Memory
@@ -20,6 +20,7 @@ from paimon_operator.core.schedule import Schedule
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.errors import SpecError
 
+_POSTPONED: Final = (Reason.WAITING_FOR_WINDOW, Reason.BUDGET_SPENT)
 StateT = TypeVar("StateT", bound=ScheduleState)
 
 
@@ -112,9 +113,20 @@ def record_decision(state: StateT, tick: datetime | None, decision: LastDecision
     """The state with a decision about a tick. A tick that was started or skipped counts as answered."""
     waits = decision.result is DecisionResult.WAITING
     answered = not waits and tick is not None
+    if waits and state.decision is not None and _finds_the_same(state.decision, decision):
+        decision = decision.model_copy(update={"checks": state.decision.checks})
     if waits and state.decision is not None and was_skipped(state.decision):
         decision = decision.model_copy(update={"after_skip": True})
     return changed(state, decision=decision, **({"last_due": tick} if answered else {}))
+
+
+def _finds_the_same(before: LastDecision, after: LastDecision) -> bool:
+    """Whether only ages have grown since. While work waits, no reconcile writes the status for that."""
+
+    def found(decision: LastDecision) -> list[tuple[str, str, bool]]:
+        return [(each.name, each.threshold, each.reached) for each in decision.checks]
+
+    return before.observed_at == after.observed_at and found(before) == found(after)
 
 
 def was_skipped(decision: LastDecision) -> bool:
@@ -173,7 +185,7 @@ def retry_time(ended: RunOutcome, failures: int, key: str, retried: frozenset[Fa
 
 def memory_of(state: ScheduleState, subject: str | None = None) -> Memory:
     """What the controller reads of the state."""
-    waits = state.decision is not None and state.decision.reason == Reason.WAITING_FOR_WINDOW
+    waits = state.decision is not None and state.decision.reason in _POSTPONED
     return Memory(subject, state.failure, state.next, state.last_due, state.decision, waits)
 
 

@@ -13,7 +13,8 @@ from typing import Final
 from paimon_contract.parameters.provision import UnknownWrite
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import LoadedWrite
-from paimon_operator.api.table.status import DecisionResult, LastDecision, TableStatus, WriteState
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision
+from paimon_operator.api.table.status import TableStatus, WriteState
 from paimon_operator.api.table.writes import Write
 from paimon_operator.core.operations import schedule_state
 from paimon_operator.core.spec.context import TableContext

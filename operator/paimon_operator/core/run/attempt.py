@@ -14,9 +14,6 @@ from paimon_operator.api.run.status import Attempt, AttemptState, Cost, FailureC
 from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.pod import PodObserved
 
-GROWTH: Final = 1.5
-LARGEST_GROWTH: Final = 4
-"""After an attempt that ran out of memory, the next one gets 1.5 times its memory, at most 4 times the configured."""
 MIB_PER_GIB: Final = 1024
 
 _IMAGE_REASONS = {
@@ -32,22 +29,10 @@ _NOT_READ_YET = "failed to sync"
 """Begins the kubelet's message while it has not read a Secret or ConfigMap yet. Whether that exists is unknown."""
 
 
-def next_memory(attempts: Iterable[Attempt], configured_mib: int, most_mib: int | None = None) -> int:
-    """MiB for the attempt after `attempts`: as configured, or more if one of them ran out of memory.
-
-    `most_mib` is the catalog's limit, None without one.
-    """
-    memory = configured_mib
-    for attempt in attempts:
-        if attempt.failure_class is FailureClass.OUT_OF_MEMORY and attempt.memory is not None:
-            grown = ceil(units.mebibytes(attempt.memory) * GROWTH)
-            memory = max(memory, min(grown, configured_mib * LARGEST_GROWTH))
-    return memory if most_mib is None else min(memory, most_mib)
-
-
 def observe_pod(attempt: Attempt, pod: PodObserved) -> Attempt:
-    """The attempt with what its Pod reports: UID, start, end and exit code."""
+    """The attempt with what its Pod reports: UID, start, end and exit code. A turn has begun later than its Pod."""
     started = pod.container.started or attempt.started
+    started = attempt.started if attempt.shared else started
     running = attempt.state is AttemptState.LAUNCHING and started is not None
     ended = pod.container.terminated
     return attempt.model_copy(

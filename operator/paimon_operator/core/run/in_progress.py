@@ -39,8 +39,16 @@ def close_lost(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
     return _close(observed, attempt, outcomes.lost(attempt.pod), now)
 
 
+def close_reported(observed: RunObserved, attempt: Attempt, result: str, now: datetime) -> Step:
+    """The driver of a shared Pod has reported how the turn ended. The Pod goes on with other runs."""
+    outcome = outcomes.reported(result, observed.run.metadata.name)
+    return _close(observed, attempt, _outcome_of_stop(attempt, outcome), now)
+
+
 def wait_for_name(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
-    """Another object's Pod has the name that this attempt needs."""
+    """Another object's Pod has the name that this attempt needs. The shared Pod of a turn has existed before."""
+    if attempt.shared:
+        return close_lost(observed, attempt, now)
     message = f"pod {attempt.pod} belongs to another object; the run continues once that Pod is deleted"
     refusal = Refusal(reason=Reason.NAME_TAKEN, message=message)
     failure = never_started.unstartable(
@@ -59,7 +67,7 @@ def wait_for_node(observed: RunObserved, attempt: Attempt, pod: PodObserved, _no
 
 def read_end(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: datetime) -> Step:
     """Ends the attempt and releases the Pod, which happens after the end is stored."""
-    outcome = _outcome_of_stop(attempt, _outcome_of(observed, pod))
+    outcome = _outcome_of_stop(attempt, _outcome_of(observed, attempt, pod))
     return replace(_close(observed, attempt, outcome, now), actions=pod_release.release(pod))
 
 
@@ -92,7 +100,9 @@ def stop(observed: RunObserved, attempt: Attempt, pod: PodObserved, _now: dateti
     return Step(status=status, findings=pod_release.with_refusal(observed, findings, actions), actions=actions)
 
 
-def _outcome_of(observed: RunObserved, pod: PodObserved) -> Success | AttemptFailure:
+def _outcome_of(observed: RunObserved, attempt: Attempt, pod: PodObserved) -> Success | AttemptFailure:
+    if pod.end_known and attempt.shared:
+        return outcomes.classify_turn(pod, observed.run.metadata.name)
     if pod.end_known:
         return outcomes.classify(pod, observed.run.metadata.name)
     return outcomes.abandoned(pod.name)

@@ -9,6 +9,7 @@ state to what follows. Between two attempts, and before a Pod is created, the fi
 The machine may be killed at any moment:
 - An attempt is stored before its Pod is created, and the Pod's name follows from the attempt.
 - The intent to stop is stored before the Pod is deleted.
+- A turn in a shared Pod is stored before the driver learns that it has begun.
 - A new attempt begins only after a live read found that the last Pod has ended and was released, or is gone.
 """
 
@@ -23,7 +24,7 @@ from typing import Final
 from paimon_operator.api.run.status import Attempt, AttemptState, RunStatus
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.run import attempt as attempts
-from paimon_operator.core.run import in_progress, pod_release, waits
+from paimon_operator.core.run import in_progress, pod_release, turn, waits
 from paimon_operator.core.run.completion import ENDED
 from paimon_operator.core.run.observed import RunObserved, last_attempt
 from paimon_operator.core.run.pod import PodObserved
@@ -111,12 +112,19 @@ def _expect_uid(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
 
 
 def _between_attempts(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
-    blocked = first_wait(BEFORE_NEXT_ATTEMPT, observed, now)
-    return to_decision(observed.run, blocked or launch(observed, None, now), now)
+    step = (
+        turn.while_following(observed)
+        or first_wait(BEFORE_NEXT_ATTEMPT, observed, now)
+        or turn.wait_or_begin(observed, now)
+        or launch(observed, None, now)
+    )
+    return to_decision(observed.run, step, now)
 
 
 def _in_attempt(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
     attempt = observed.run.status.attempts[-1]
+    if (result := turn.reported(observed, attempt)) is not None:
+        return to_decision(observed.run, in_progress.close_reported(observed, attempt, result, now), now)
     if observed.own_pod is not None:
         attempt = attempts.observe_pod(attempt, observed.own_pod)
     state = pod_state(observed, attempt, now)
@@ -136,6 +144,7 @@ def _without_pod(observed: RunObserved, attempt: Attempt, now: datetime) -> Step
 
 BEFORE_A_POD: Final[tuple[Wait, ...]] = (
     waits.until_named_by_table,
+    waits.while_giving_way,
     waits.until_claim_is_free,
     waits.until_other_drivers_end,
 )

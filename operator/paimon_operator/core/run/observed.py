@@ -16,11 +16,31 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.config import RunLimits
 from paimon_operator.core.decision import Refusal
+from paimon_operator.core.launch.batch_pod import SharedPod
 from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.run.pod import PodObserved
 
 BACKSTOP: Final = timedelta(minutes=5)
 """How much later than the operator the kubelet stops a Pod: it acts only when no operator did."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharing:
+    """The run may wait for a shared Pod."""
+
+    pod: str | None = None
+    """The Pod in which it has a turn; None: it is still to be found out with which runs it shares one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """What the driver of a shared Pod asks and reports about a run right now."""
+
+    pod: SharedPod
+    asks: bool = False
+    """It asks whether the run's turn begins."""
+    result: str | None = None
+    """The result document of the turn that has ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +68,21 @@ class RunObserved:
     executors: tuple[PodObserved, ...] = ()
     """This run's executors, of all attempts. They are listed while no driver should be running (`needs_executors`)."""
 
+    sharing: Sharing | None = None
+    """None: the run starts in a Pod of its own."""
+    turn: Turn | None = None
+    """What the driver of a shared Pod asks or reports about the run; None: nothing."""
+
     @property
     def own_pod(self) -> PodObserved | None:
-        """The Pod, if this run controls it; None if another object's Pod has the name."""
+        """The Pod, if this run controls it; None if another object's Pod has the name.
+
+        A shared Pod is the run's own during its turn. Afterwards it performs other runs.
+        """
+        attempt = last_attempt(self.run)
+        if attempt is not None and attempt.shared:
+            is_its_turn = attempt.state is not AttemptState.ENDED
+            return self.pod if self.pod is not None and is_its_turn and self.pod.uid == attempt.pod_uid else None
         return self.pod if self.pod is not None and self.pod.controller_uid == self.run.metadata.uid else None
 
     @property
@@ -85,6 +117,20 @@ class RunObserved:
         """
         active = None if self.table is None else self.table.status.active_run
         return active is not None and active.uid == self.run.metadata.uid and active.type == self.run.spec.type
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the table names this run as one that shares the driver Pod of its active run."""
+        run, table = self.run, self.table
+        if table is None or run.metadata.controller_uid != table.metadata.uid:
+            return False
+        return any(each.name == run.metadata.name for each in table.status.following_runs or ())
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether the table asks this run not to begin, because other work comes first."""
+        active = None if self.table is None or not self.is_active else self.table.status.active_run
+        return active is not None and active.gives_way is True
 
     @property
     def end_is_recorded(self) -> bool:

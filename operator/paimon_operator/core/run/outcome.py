@@ -78,6 +78,37 @@ def classify(pod: PodObserved, run: str) -> Success | AttemptFailure:
     return _killed(pod)
 
 
+def classify_turn(pod: PodObserved, run: str) -> Success | AttemptFailure:
+    """What the end of this shared Pod means for the run whose turn had begun and of which no result was reported.
+
+    The driver leaves a result that it could not report. Its exit code says nothing about a single run. Raises
+    ValueError if nothing is known about the end.
+    """
+    if not pod.end_known:
+        raise ValueError(f"pod {pod.name} has not ended")
+    result, _ = _result(pod.container.terminated, run)
+    if result is not None:
+        return _by_result(result)
+    code = None if pod.container.terminated is None else pod.container.terminated.exit_code
+    if code == ExitCode.OK or code in _BY_EXIT_CODE:
+        return _infrastructure(Reason.RESULT_MISSING, f"the driver of pod {pod.name} ended without a result of it")
+    return _killed(pod)
+
+
+def reported(text: str, run: str) -> Success | AttemptFailure:
+    """What the result that a driver has reported of its turn means for the run named `run`."""
+    result, why_none = _read(text, run)
+    if result is None:
+        return _infrastructure(Reason.RESULT_MISSING, f"the driver has ended its turn, but {why_none}")
+    return _by_result(result)
+
+
+def _by_result(result: Result) -> Success | AttemptFailure:
+    if result.error is None:
+        return Success(result=result)
+    return _reported(result.error.class_.exit_code, result, None)
+
+
 def lost(pod: str) -> AttemptFailure:
     """The failure for a Pod that is gone (404) before its result was read."""
     return _infrastructure(Reason.POD_LOST, f"pod {pod} disappeared before its result was read")
@@ -92,8 +123,12 @@ def _result(terminated: Terminated | None, run: str) -> tuple[Result | None, str
     """The result and an empty text; or None and why there is none, as a clause."""
     if terminated is None or not terminated.message.strip():
         return None, "it left no result"
+    return _read(terminated.message, run)
+
+
+def _read(text: str, run: str) -> tuple[Result | None, str]:
     try:
-        result = read_result(terminated.message)
+        result = read_result(text)
     except ContractError as error:
         return None, f"its result cannot be read ({error})"
     if result.operation not in registry.OPERATIONS.types:

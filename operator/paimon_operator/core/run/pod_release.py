@@ -28,6 +28,10 @@ from paimon_operator.core.run.transition import MISSED_EVENT_REQUEUE, Step, bloc
 Actions = tuple[Delete | Release, ...]
 _NAMED: Final = 3
 """How many executors a message names."""
+_LOG_KEPT_FOR: Final = timedelta(minutes=10)
+"""How long a shared Pod stays after its end: no run's history has it."""
+_STARTS_WITHIN: Final = timedelta(minutes=10)
+"""How long a shared Pod may wait for a node, its image or its Secrets. Its runs wait less."""
 _NO_FINALIZERS: Final = '{"metadata":{"finalizers":null}}'
 
 
@@ -181,6 +185,25 @@ def orphaned(pod: PodObserved, now: datetime) -> Decision[RunStatus]:
     if pod.stopped_or_expired(now):
         return Decision(status=None, actions=release(pod))
     return Decision(status=None, actions=delete(pod), requeue_after=MISSED_EVENT_REQUEUE)
+
+
+def unstarted_batch(pod: PodObserved, now: datetime) -> Decision[RunStatus]:
+    """A shared Pod that has not ended: deleted if it has not started for so long that its runs have other Pods."""
+    left = pod.created + _STARTS_WITHIN - now
+    if pod.container.started is not None or pod.deleting:
+        return Decision(status=None, requeue_after=MISSED_EVENT_REQUEUE if pod.deleting else None)
+    return (
+        Decision(status=None, requeue_after=left) if left > timedelta(0) else Decision(status=None, actions=delete(pod))
+    )
+
+
+def ended_batch(pod: PodObserved, now: datetime) -> Decision[RunStatus]:
+    """A shared Pod that has ended and that no run reads any more: released, and deleted after its log could be read."""
+    finished = None if pod.container.terminated is None else pod.container.terminated.finished
+    left = (finished or pod.created) + _LOG_KEPT_FOR - now
+    if left > timedelta(0):
+        return Decision(status=None, actions=release(pod), requeue_after=left)
+    return Decision(status=None, actions=(*release(pod), *delete(pod)))
 
 
 def executors_silence(observed: RunObserved, now: datetime) -> tuple[Finding, ...]:

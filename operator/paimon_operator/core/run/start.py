@@ -14,6 +14,7 @@ from paimon_operator.core import naming
 from paimon_operator.core.conditions import Finding
 from paimon_operator.core.decision import Action, Create, Decision, Refusal
 from paimon_operator.core.launch import driver_pod
+from paimon_operator.core.launch.driver_memory import next_memory
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run import attempt as attempts
 from paimon_operator.core.run import never_started
@@ -63,7 +64,7 @@ def _job(observed: RunObserved, plan: driver_pod.Launch) -> RunJob:
     run = observed.run
     if run.status.job is not None:
         return run.status.job
-    if run.status.attempts:
+    if any(not attempt.shared for attempt in run.status.attempts):
         return RunJob(config_map=run.metadata.name)
     data = driver_pod.config_map(run, plan, deadline_s=_seconds(observed.backstop))["data"]
     return RunJob(config_map=driver_pod.config_map_of(run), digest=files_digest(data))
@@ -139,10 +140,14 @@ def _next_attempt(run: PaimonRun, plan: driver_pod.Launch, job: RunJob, now: dat
         number=number,
         state=AttemptState.LAUNCHING,
         pod=naming.pod_name(job.config_map, number),
-        memory=f"{attempts.next_memory(run.status.attempts, plan.memory_mib, plan.most_memory_mib)}Mi",
+        memory=f"{_memory_mib(run, plan)}Mi",
         cores=plan.cores,
         launched=now,
     )
+
+
+def _memory_mib(run: PaimonRun, plan: driver_pod.Launch) -> int:
+    return next_memory(run.status.attempts, plan.memory_mib, plan.most_memory_mib, plan.learned_memory_mib)
 
 
 def _not_launched(run: PaimonRun, again: Attempt | None, failure: AttemptFailure, now: datetime) -> Step:

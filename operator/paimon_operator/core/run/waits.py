@@ -103,6 +103,13 @@ def until_named_by_table(observed: RunObserved, now: datetime) -> Step | None:
     return _pending(observed, findings)
 
 
+def while_giving_way(observed: RunObserved, now: datetime) -> Step | None:  # noqa: ARG001  (as every wait)
+    """The table starts other work first. Once this is stored, no earlier reconcile of the run can store an attempt."""
+    if not observed.gives_way or observed.run.status.attempts:
+        return None
+    return _pending(observed, under_way(Reason.GIVING_WAY, "other work of the table that has become due starts first"))
+
+
 def until_claim_is_free(observed: RunObserved, _now: datetime) -> Step | None:
     """One mutating run per physical table. During a takeover, two operator processes may each have named a run."""
     if observed.claimant is None:

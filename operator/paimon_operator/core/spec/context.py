@@ -20,6 +20,7 @@ from paimon_operator.core.spec.desired_table import DesiredTable, desired_table,
 from paimon_operator.core.spec.edit_plan import known_schema, plan_of_edit
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.core.spec.look import Look
+from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.windows import Recurrence, Windows
 from paimon_operator.errors import SpecError
 from paimon_schema.bucket_count import BUCKET
@@ -29,6 +30,8 @@ COMPACTION: Final = "spec.compaction"
 RETENTION: Final = "spec.retention"
 SNAPSHOTS: Final = f"{RETENTION}.snapshots"
 PARTITIONS: Final = f"{RETENTION}.partitions"
+ORPHAN_FILES: Final = f"{RETENTION}.orphanFiles"
+MAINTENANCE: Final = "spec.maintenance"
 TAGS: Final = "spec.tags"
 TIME_ZONE: Final = "spec.timeZone"
 WINDOWS: Final = "spec.maintenanceWindows"
@@ -50,14 +53,16 @@ class TableContext:
     effective: Effective
     now: datetime
     broken: tuple[SpecError, ...] = ()
-    """Errors that stop one part each: a write, compaction, retention, all schedules, or what starts in the catalog's
-    windows. See `validation/blocks.py`."""
+    """Errors that stop one part each: a write, compaction, its verification, retention, all schedules, or what starts
+    in the catalog's windows. See `validation/blocks.py`."""
     windows_zone: str = "UTC"
     """Name of the time zone of the catalog's maintenance windows."""
     observe_interval: timedelta | None = None
     """How long the table's schema may stay unread; None: for ever."""
     look: Look | None = None
     """The last look of the catalog's observer; None: there is none."""
+    spent: SpentBudget | None = None
+    """The budget that stops scheduled maintenance today; None: none does."""
     owners_here: tuple[str, ...] = ()
     """For a job: digests of the marks of this cluster's other owners of a table of this name, in order."""
 

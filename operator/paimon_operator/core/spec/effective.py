@@ -11,12 +11,13 @@ from typing import Final, TypeVar
 from paimon_engines.engine import Engine
 from paimon_operator.api.catalog.spec import PaimonCatalog, TableDefaults
 from paimon_operator.api.compaction import (
-    Compaction,
+    CompactionDefault,
     CompactionMode,
     FullCompaction,
     FullThresholds,
     MinorCompaction,
     MinorThresholds,
+    SortThresholds,
 )
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.spark import Driver, Executor, SparkMode
@@ -42,6 +43,8 @@ WRITE_ONLY_MODES: Final = (CompactionMode.DEDICATED, CompactionMode.EXTERNAL)
 """Modes in which writers neither compact nor expire snapshots."""
 _MINOR_FROM: Final = 5
 """Sorted runs or small files: Paimon's defaults of num-sorted-run.compaction-trigger and compaction.min.file-num."""
+_SORT_FROM: Final = 5
+"""Unsorted files, as many as small files."""
 _FULL_FROM: Final = 2
 """Anything that can be merged."""
 
@@ -104,9 +107,10 @@ def run_policy(table: PaimonTable, catalog: PaimonCatalog | None, defaults: Defa
 
 def _compaction(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defaults: Defaults) -> EffectiveCompaction:
     inherited = _defaults_of(catalog).compaction
-    block, source = _nearest(table.spec.compaction, inherited, Compaction(mode=CompactionMode.INLINE))
-    minor, full = block.minor, block.full
-    if block.mode is CompactionMode.DEDICATED and minor is None and full is None:
+    default = CompactionDefault(mode=CompactionMode.INLINE)
+    block, source = _nearest(table.spec.compaction, inherited, default)
+    minor, full, sort = block.minor, block.full, table.spec.compaction and table.spec.compaction.sort
+    if block.mode is CompactionMode.DEDICATED and minor is None and full is None and sort is None:
         full = FullCompaction(schedule=spread(defaults.full_compaction, table.metadata.uid))
         if engine.has_minor_compaction:
             minor = MinorCompaction(schedule=spread(defaults.minor_compaction, table.metadata.uid))
@@ -114,6 +118,7 @@ def _compaction(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defa
         mode=block.mode,
         minor=minor and minor.model_copy(update={"when": _filled(table, minor.when or MinorThresholds(), _MINOR_FROM)}),
         full=full and full.model_copy(update={"when": _filled(table, full.when or FullThresholds(), _FULL_FROM)}),
+        sort=sort and sort.model_copy(update={"when": _filled_sort(sort.when or SortThresholds())}),
         partition_idle_time=block.partition_idle_time,
         source=source,
     )
@@ -124,6 +129,13 @@ def _filled(table: PaimonTable, given: ThresholdsT, default: int) -> ThresholdsT
     has_keys = bool(table.spec.table_schema.primary_keys)
     name = "sorted_runs_per_bucket" if has_keys else "small_files_per_partition"
     return given if getattr(given, name) is not None else given.model_copy(update={name: default})
+
+
+def _filled_sort(given: SortThresholds) -> SortThresholds:
+    """The thresholds with the default number of files."""
+    if given.unsorted_files_per_partition is not None:
+        return given
+    return given.model_copy(update={"unsorted_files_per_partition": _SORT_FROM})
 
 
 def _defaults_of(catalog: PaimonCatalog | None) -> TableDefaults:

@@ -10,10 +10,18 @@ from typing import TypeVar
 
 from paimon_operator.api.catalog.spec import PaimonCatalog, TableDefaults
 from paimon_operator.api.compaction import CompactionMode
-from paimon_operator.api.retention import PartitionStrategy, Retention, SnapshotRetention
+from paimon_operator.api.policies import EnforcedBlock, ExternalWriters
+from paimon_operator.api.retention import (
+    DEFAULT_ORPHAN_AGE,
+    OrphanFilesMode,
+    PartitionStrategy,
+    Retention,
+    SnapshotRetention,
+)
 from paimon_operator.api.table.effective import (
     EffectiveChangelogRetention,
     EffectiveConsumerRetention,
+    EffectiveOrphanFiles,
     EffectivePartitionRetention,
     EffectiveRecordRetention,
     EffectiveRetention,
@@ -39,6 +47,7 @@ def effective_retention(
         consumers=_consumers(own, inherited),
         partitions=_partitions(own, inherited, table, defaults),
         records=_records(own, inherited, table.spec),
+        orphan_files=_orphan_files(own, inherited, table, catalog, defaults),
     )
     return None if found == EffectiveRetention() else found
 
@@ -95,6 +104,24 @@ def _records(own: Retention, inherited: Retention, spec: PaimonTableSpec) -> Eff
     applies = default is not None and bool(schema.primary_keys) and default.time_field in columns
     found = _nearest(own.records, default if applies else None)
     return None if found is None else EffectiveRecordRetention(**found[0].model_dump(), source=found[1])
+
+
+def _orphan_files(
+    own: Retention, inherited: Retention, table: PaimonTable, catalog: PaimonCatalog, defaults: Defaults
+) -> EffectiveOrphanFiles | None:
+    """The catalog's where it is enforced. With other writers, a default to delete becomes one to report."""
+    is_enforced = EnforcedBlock.ORPHAN_FILES in catalog.spec.enforced and inherited.orphan_files is not None
+    found = _nearest(None if is_enforced else own.orphan_files, inherited.orphan_files)
+    if found is None:
+        return None
+    block, source = found
+    beside_others = source is Origin.CATALOG and table.spec.external_writers is ExternalWriters.ACTIVE
+    filled = {
+        "mode": OrphanFilesMode.REPORT if beside_others else block.mode or OrphanFilesMode.REPORT,
+        "older_than": block.older_than or DEFAULT_ORPHAN_AGE,
+        "schedule": block.schedule or spread(defaults.orphan_files, table.metadata.uid),
+    }
+    return EffectiveOrphanFiles(**block.model_dump() | filled, source=source)
 
 
 def _defaults_of(catalog: PaimonCatalog) -> TableDefaults:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from paimon_operator.api.compaction import ClusteringOrder
 from paimon_operator.api.table.columns import Aggregate, Column
-from paimon_operator.api.table.effective import Effective
+from paimon_operator.api.table.effective import Effective, EffectiveCompaction
 from paimon_operator.api.table.options import LOOKUP_FIELDS, OPTION_FIELDS
 from paimon_operator.api.table.settings import LookupProducer
 from paimon_operator.api.table.spec import (
@@ -41,6 +42,14 @@ CHANGELOG_PRODUCERS: Final = {
     ChangelogProducerType.LOOKUP: "lookup",
     ChangelogProducerType.FULL_COMPACTION: "full-compaction",
 }
+CLUSTERING_ORDERS: Final = {
+    ClusteringOrder.ORDER: "order",
+    ClusteringOrder.Z_ORDER: "zorder",
+    ClusteringOrder.HILBERT: "hilbert",
+}
+CLUSTERING_COLUMNS: Final = "clustering.columns"
+CLUSTERING_STRATEGY: Final = "clustering.strategy"
+CLUSTERING: Final = "clustering.incremental"
 TRUE: Final = "true"
 POSTPONE_BUCKET: Final = "-2"
 """Means that the first write into a partition sets its number of buckets."""
@@ -175,6 +184,19 @@ def _maintenance(effective: Effective) -> dict[str, str]:
     write_only = effective.compaction is not None and effective.compaction.mode in WRITE_ONLY_MODES
     return {
         **({"write-only": TRUE} if write_only else {}),
+        **_clustering(effective.compaction),
         **retention_options(effective.retention),
         **tag_options(effective.tags),
+    }
+
+
+def _clustering(compaction: EffectiveCompaction | None) -> dict[str, str]:
+    """Options by which the engine's compaction clusters. Writers do not sort: that is the operator's part."""
+    sort = compaction.sort if compaction is not None else None
+    if sort is None:
+        return {}
+    return {
+        CLUSTERING_COLUMNS: ",".join(sort.columns),
+        CLUSTERING_STRATEGY: CLUSTERING_ORDERS[sort.order],
+        CLUSTERING: TRUE,
     }

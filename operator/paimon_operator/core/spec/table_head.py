@@ -39,6 +39,7 @@ class HeadQueue(ApiModel):
     """The place in the queue for a run."""
 
     since: Time
+    rank: Time | None = None
 
 
 class HeadOwnership(ApiModel):
@@ -63,12 +64,20 @@ class HeadProvision(ApiModel):
     failure: HeadFailure | None = None
 
 
+class HeadUsage(ApiModel):
+    """What maintenance has used."""
+
+    maintenance_day: str | None = None
+    maintenance_pod_seconds: int | None = None
+
+
 class HeadStatus(ApiModel):
     """What the table claims, uses and waits for."""
 
     active_run: HeadRun | None = None
     queued_run: HeadQueue | None = None
     ownership: HeadOwnership | None = None
+    usage: HeadUsage | None = None
     provision: HeadProvision | None = None
 
 

@@ -6,6 +6,7 @@ LIST shows that a run whose UID had been recorded is gone; a result that is unkn
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -16,7 +17,7 @@ from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import FailureClass, Phase, RunStatus, RunTrigger
+from paimon_operator.api.run.status import Expectation, FailureClass, Phase, RunStatus, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import NEED_LENGTH, ActiveRun, QueuedRun, TableStatus
 from paimon_operator.core import naming
@@ -30,6 +31,7 @@ from paimon_operator.core.operations.verification import DOUBTFUL, put_in_doubt,
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.place import place_of
 from paimon_operator.core.table.measures import record_measures
+from paimon_operator.core.table.usage import record_usage
 
 BLOCKED_AFTER: Final = timedelta(minutes=10)
 """A run that only a human gets on keeps its place for so long: a Secret that follows its catalog costs nothing."""
@@ -75,7 +77,7 @@ def _followed(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) ->
     status, active = table.status, table.status.active_run
     if active is None:
         return ActiveRunState(status=status)
-    run = next((each for each in runs if _is(each, active, table)), None)
+    run = find_run(table, active, runs)
     if run is None and active.uid is None and active.trigger is not RunTrigger.USER:
         taken = any(each.metadata.name == active.name for each in runs)
         return ActiveRunState(status=status, missing=not taken, taken=taken)
@@ -88,6 +90,11 @@ def _followed(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) ->
     return ActiveRunState(status=status.model_copy(update={"active_run": named}), run=run)
 
 
+def find_run(table: PaimonTable, named: ActiveRun, runs: Iterable[PaimonRun]) -> PaimonRun | None:
+    """The run that the table's status names so; None if it is not among `runs`."""
+    return next((each for each in runs if _is(each, named, table)), None)
+
+
 def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     """The status with the result of its active run, and without the run."""
     operation = registry.OPERATIONS.of(ended.active.type)
@@ -95,7 +102,7 @@ def apply_result(table: PaimonTable, ended: RunOutcome) -> TableStatus:
     status = operation.record_result(status.model_copy(update={"active_run": None}), ended, table.metadata.uid)
     if operation.role is Role.REMOVES_TABLE:
         return status
-    status = drift_state.record_measured_schema(status, ended)
+    status = drift_state.record_measured_schema(record_usage(status, ended), ended)
     status = foreign_commits.record_result(status, ended.active, ended.result, table.spec.external_writers)
     if ended.reason not in DOUBTFUL:
         return status
@@ -122,33 +129,44 @@ def given_up(table: PaimonTable, reason: Reason, why_not: str, now: datetime) ->
     return apply_result(table, ended)
 
 
-def new_active_run(table: PaimonTable, work: DueRun, catalog: PaimonCatalog, need: Need | None = None) -> ActiveRun:
+def new_active_run(
+    table: PaimonTable,
+    work: DueRun,
+    catalog: PaimonCatalog,
+    need: Need | None = None,
+    expected: Expectation | None = None,
+) -> ActiveRun:
     """The status.activeRun of `work` before its run exists. `need`: why it is needed."""
-    place = place_of(table, catalog)
     if work.run is not None:
-        return ActiveRun(
-            name=work.run.metadata.name,
-            uid=work.run.metadata.uid,
-            type=work.type_,
-            subject=work.subject,
-            partial=work.partial or None,
-            trigger=work.trigger,
-            place=place,
-        )
+        return _of_a_user(work, work.run, catalog, table)
     return ActiveRun(
-        name=_name(table, work),
+        name=name_of(table, work),
         type=work.type_,
         subject=work.subject,
         trigger=work.trigger,
         due_time=work.due_time,
         spec_hash=work.spec_hash,
-        place=place,
+        place=place_of(table, catalog),
         need=truncated(need.message, NEED_LENGTH) or None if need is not None else None,
         note=work.note or None,
+        expected=expected,
     )
 
 
-def _name(table: PaimonTable, work: DueRun) -> str:
+def _of_a_user(work: DueRun, run: PaimonRun, catalog: PaimonCatalog, table: PaimonTable) -> ActiveRun:
+    return ActiveRun(
+        name=run.metadata.name,
+        uid=run.metadata.uid,
+        type=work.type_,
+        subject=work.subject,
+        partial=work.partial or None,
+        trigger=work.trigger,
+        place=place_of(table, catalog),
+    )
+
+
+def name_of(table: PaimonTable, work: DueRun) -> str:
+    """The name of the run that does the work."""
     return naming.run_name(
         table=table.metadata.name,
         table_uid=table.metadata.uid,
@@ -166,10 +184,12 @@ def create_action(table: PaimonTable, active: ActiveRun, policy: RunPolicy) -> C
         trigger["dueTime"] = rfc3339(active.due_time)
     if active.spec_hash is not None:
         trigger["specHash"] = active.spec_hash
+    if active.expected is not None:
+        trigger["expected"] = active.expected.to_json()
     spec: dict[str, Any] = {"tableRef": {"name": table.metadata.name}, "type": active.type, "trigger": trigger}
     member = registry.OPERATIONS.of(active.type).member
-    if member is not None and active.subject is not None:
-        spec[member.field] = member.of_subject(active.subject)
+    if member is not None:
+        spec[member.field] = member.of_subject(active.subject or "")
     limits = {"activeDeadline": policy.active_deadline, "backoffLimit": policy.backoff_limit}
     spec |= {field: value for field, value in limits.items() if value is not None}
     metadata = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.table.status import LastDecision, TableStatus
+from paimon_operator.api.table.schedule_state import LastDecision
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.decision import EventNote
 from paimon_operator.core.operations import registry, schedule_state
 

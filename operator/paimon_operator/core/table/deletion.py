@@ -33,7 +33,7 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.spec.identity import table_name
-from paimon_operator.core.table import active_run, run_queue
+from paimon_operator.core.table import active_run, rank, run_queue
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.table_conditions import Blocker, blocker_of, refused_creation, taken_name
@@ -111,7 +111,7 @@ def _dropping(
     work = _removal().due(status, now) if blocked is None else None
     if work is None or catalog is None:
         return _failing(table, status, blocked, followed.events, now)
-    if (queued := run_queue.wait_for_place(work, followed.queued, observed, now)) is not None:
+    if (queued := run_queue.wait_for_place(work, followed.queued, observed, now, rank.LONGEST)) is not None:
         return _queue_drop(table, status, queued, followed.events, now)
     return _start_drop(wanted, observed, followed, active_run.new_active_run(table, work, catalog), now)
 

@@ -1,5 +1,6 @@
-"""When due maintenance may start: the catalog's windows, the expected length of the run, and its maxDelay.
+"""When due maintenance may start: its budget, the catalog's windows, the expected length of the run, its maxDelay.
 
+- It waits for the next day once a budget is used up. No maxDelay overrides that: the budget limits what is paid for.
 - It starts inside a window that it will not outlast, as far as the length of the last run tells.
 - Work that is longer than every window starts in the next one of the longest that opens after it became due.
 - Work that has waited for an opening starts after a delay that the table's UID decides: many tables wait for the same.
@@ -22,8 +23,10 @@ from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.spec import spread
 from paimon_operator.core.spec.context import WINDOWS, TableContext
+from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.windows import Window
 
+_DAY: Final = timedelta(days=1)
 LONGEST_SPREAD: Final = timedelta(minutes=10)
 """Starts are spread over the first tenth of a window, and over no more than this."""
 
@@ -51,6 +54,8 @@ class Start:
 
 def start_of(context: TableContext, work: DueRun) -> Start:
     """When `work` may start."""
+    if context.spent is not None and _is_scheduled(work):
+        return _on_the_next_day(context, work, context.spent)
     if not _needs_window(context, work):
         return Start(at=context.now)
     error = context.broken_in(WINDOWS)
@@ -74,8 +79,23 @@ def allowed(context: TableContext, works: Iterable[DueRun]) -> Iterator[DueRun]:
 
 def _needs_window(context: TableContext, work: DueRun) -> bool:
     """Whether the catalog has windows and the work is maintenance by its schedule."""
-    by_schedule = registry.OPERATIONS.of(work.type_).in_windows and work.trigger is RunTrigger.SCHEDULE
-    return by_schedule and bool(context.catalog.spec.maintenance_windows)
+    return _is_scheduled(work) and bool(context.catalog.spec.maintenance_windows)
+
+
+def _is_scheduled(work: DueRun) -> bool:
+    """Whether the work is maintenance by its schedule."""
+    return registry.OPERATIONS.of(work.type_).in_windows and work.trigger is RunTrigger.SCHEDULE
+
+
+def _on_the_next_day(context: TableContext, work: DueRun, spent: SpentBudget) -> Start:
+    """The table's own moment after the beginning of the next day: another one each day, and earlier with each day.
+
+    Otherwise a budget that is used up within minutes would go to the same tables every day.
+    """
+    days = max((spent.until - work.waits_since) // _DAY, 0)
+    own = spread.delay(LONGEST_SPREAD, f"{context.table.metadata.uid}/{spent.until:%Y-%m-%d}")
+    at = spent.until + timedelta(seconds=own.total_seconds() // (1 + days))
+    return Start(at=at, reason=Reason.BUDGET_SPENT, message=f"{spent}; it starts at {rfc3339(at)} or later")
 
 
 def _with_max_delay(context: TableContext, work: DueRun, start: Start) -> Start:

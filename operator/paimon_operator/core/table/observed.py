@@ -9,11 +9,13 @@ from datetime import datetime
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.usage import Usage
 from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.commits.warehouses import Warehouse
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.spec.look import Look
+from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.table.run_slots import RunLimit
 
 
@@ -40,8 +42,12 @@ class TableObserved:
     refusal: Refusal | None = None
     """Why the run that the status names could not be made, or deleted, the last time (403, 422, a taken name)."""
     stopped_by: Callable[[datetime], RunLimit | None] = lambda _: None
-    """The limit that stops a run that is due since this time; None if it may start."""
+    """The limit that stops a run of this rank; None if it may start."""
     look: Look | None = None
     """The last look of the catalog's observer."""
+    spent: Callable[[Usage | None], SpentBudget | None] = lambda _: None
+    """The budget that stops scheduled maintenance today, if the table has used so much; None: none does."""
+    shares_drivers: bool = False
+    """Whether small runs share driver Pods."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""

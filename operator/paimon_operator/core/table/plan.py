@@ -19,18 +19,20 @@ from paimon_operator.core.commits.table_claims import is_busy
 from paimon_operator.core.conditions import Finding, report
 from paimon_operator.core.decision import Decision, Delete
 from paimon_operator.core.naming import FINALIZER
-from paimon_operator.core.operations import registry
+from paimon_operator.core.operations import registry, row_checks
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.table import active_run, clocks, deletion, holds, pruning, steps, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.bucket_advice import bucket_advice
+from paimon_operator.core.table.companions import named_runs
 from paimon_operator.core.table.decision_events import decision_events
 from paimon_operator.core.table.drift_report import drift_events, drifted
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.steps import Outcome
 from paimon_operator.core.table.table_conditions import Blocker
+from paimon_operator.core.table.usage import without_old_sizes
 from paimon_operator.core.trusted_times import with_trusted_times
 from paimon_operator.core.validation.blocks import with_valid_blocks
 from paimon_operator.core.validation.catalog import blocking_problems, summarise
@@ -51,7 +53,8 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     followed = active_run.observe_active_run(table, observed.runs, now, refused=observed.refusal is not None)
     if observed.claimant is not None and followed.run is not None and not is_busy(table.status.active_run):
         return _withdrawn(followed.run)
-    seen = table.model_copy(update={"status": _after_edit(followed.status, table, now)})
+    current = without_old_sizes(_after_edit(followed.status, table, now), now)
+    seen = table.model_copy(update={"status": current})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (
         steps.without_context(seen, followed, resolved, now)
@@ -97,7 +100,7 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableCon
     context, fatal = with_valid_blocks(built, wanted.operator)
     if fatal:
         return Blocker(known_reason(fatal[0].reason, Reason.INVALID_SPEC), summarise(fatal))
-    return replace(context, look=observed.look)
+    return replace(context, look=observed.look, spent=observed.spent(table.status.usage))
 
 
 def _decided(
@@ -118,7 +121,7 @@ def _decided(
         ),
     )
     status = reported.into(outcome.status)
-    named = status.active_run.name if status.active_run else None
+    named = {each.name for each in named_runs(status)}
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     return Decision(
         status=status,
@@ -133,7 +136,8 @@ def _everywhere(wanted: Wanted, observed: TableObserved, status: TableStatus) ->
     table, catalog, operator = wanted.table, observed.catalog, wanted.operator
     suspension = table_conditions.suspension(table, catalog, table.status.conditions)
     paused = holds.writes_paused(status, table_conditions.suspended_by(table, catalog))
-    always = [*paused, *bucket_advice(status.table), *drifted(status), *suspension]
+    held = row_checks.maintenance_held(table, status)
+    always = [*paused, *held, *bucket_advice(status.table), *drifted(status), *suspension]
     if catalog is None:
         return always
     kept = commit_safety.protection_of(catalog, operator.engines.get(operator.engine_of(catalog)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from datetime import UTC, datetime
 from typing import Final
 
@@ -15,12 +15,12 @@ from paimon_operator.core.ports import Kind
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
-def outlived(runs: Iterable[PaimonRun], active: str | None, policy: RunPolicy) -> tuple[Delete, ...]:
+def outlived(runs: Iterable[PaimonRun], named: Container[str], policy: RunPolicy) -> tuple[Delete, ...]:
     """Deletions of the oldest finished runs beyond the limits, and of runs that never began and never will.
 
-    A run whose result is unknown is kept for its reader.
+    `named` are the runs that the table's status names. A run whose result is unknown is kept for its reader.
     """
-    own = [run for run in runs if _is_prunable(run, active)]
+    own = [run for run in runs if _is_prunable(run, named)]
     stranded = [run for run in own if _never_begins(run)]
     limits = {
         Phase.SUCCEEDED: policy.successful_runs_history_limit,
@@ -35,13 +35,13 @@ def outlived(runs: Iterable[PaimonRun], active: str | None, policy: RunPolicy) -
     return tuple(Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid) for run in (*stranded, *finished))
 
 
-def _is_prunable(run: PaimonRun, active: str | None) -> bool:
+def _is_prunable(run: PaimonRun, named: Container[str]) -> bool:
     made_by_operator = run.spec.trigger is not None
-    return made_by_operator and run.metadata.name != active and run.metadata.deletion_timestamp is None
+    return made_by_operator and run.metadata.name not in named and run.metadata.deletion_timestamp is None
 
 
 def _never_begins(run: PaimonRun) -> bool:
-    """Made by a create that arrived after the table had given it up: only a run that the table names may begin."""
+    """The table does not name it any more, or its create arrived after that: only a run that it names may begin."""
     waits = run.status.phase in (None, Phase.PENDING) and not run.status.attempts
     return waits and run.metadata.controller_uid is not None
 

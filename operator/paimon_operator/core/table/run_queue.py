@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from paimon_operator.api.base import to_the_second
 from paimon_operator.api.run.status import RunTrigger
@@ -11,13 +11,20 @@ from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.table.observed import TableObserved
 
 
-def wait_for_place(work: DueRun, queued: QueuedRun | None, observed: TableObserved, now: datetime) -> QueuedRun | None:
+def wait_for_place(
+    work: DueRun, queued: QueuedRun | None, observed: TableObserved, now: datetime, head_start: timedelta
+) -> QueuedRun | None:
     """The place in the queue of a run that a limit stops; None if it may start. `queued` is the place until now.
 
-    The table waits since its run became due, or since it first waited. A time in the future is not trusted. An edit
-    is due since it is seen, not since the table was created: else the edits of old tables would always come first.
+    The table waits since its first tick without an answer, or since it first waited: by its newest tick, work that a
+    budget has stopped for days would come after work that ran yesterday, each day. A time in the future is not
+    trusted. An edit is due since it is seen, not since the table was created: else the edits of old tables would
+    always come first.
     """
-    due = now if work.trigger is RunTrigger.SPEC else work.due
+    due = now if work.trigger is RunTrigger.SPEC else work.waits_since
     since = to_the_second(min(due, now) if queued is None else min(due, now, queued.since))
-    limit = observed.stopped_by(since)
-    return None if limit is None else QueuedRun(type=work.type_, subject=work.subject, since=since, message=str(limit))
+    rank = since - head_start
+    limit = observed.stopped_by(rank)
+    if limit is None:
+        return None
+    return QueuedRun(type=work.type_, subject=work.subject, since=since, rank=rank, message=str(limit))

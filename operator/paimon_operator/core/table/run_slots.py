@@ -4,10 +4,10 @@ A catalog limits the runs of its tables, the operator those of all tables. A tab
 `status.queuedRun`. A table waits only for the limit that stops it: the queue of a full catalog keeps no place of the
 operator from other catalogs.
 
-Within a namespace the table that has waited longest starts first. The places of the operator are shared between the
-namespaces: the next one goes to the namespace with the fewest active runs, and of equals to the one whose last start is
-the longest ago. A namespace without an active run may always start one, beyond the operator's limit if need be.
-Otherwise the long runs of one namespace could hold all places, and nothing would start in another one.
+Within a namespace the table with the earliest rank starts first: `rank.py`. The places of the operator are shared
+between the namespaces: the next one goes to the namespace with the fewest active runs, and of equals to the one whose
+last start is the longest ago. A namespace without an active run may always start one, beyond the operator's limit if
+need be. Otherwise the long runs of one namespace could hold all places, and nothing would start in another one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from paimon_operator.core.naming import ObjectKey
 from paimon_operator.core.spec.table_head import AnyTable
 
 Turn = tuple[datetime, ObjectKey]
-"""Since when a table waits, and which table it is. Of one namespace the smallest turn starts first."""
+"""The rank of a table that waits, and which table it is. Of one namespace the smallest turn starts first."""
 Rank = tuple[int, int, Turn]
 """The smallest rank gets the operator's next place: active and earlier runs of the namespace, its last start, turn."""
 CountedT = TypeVar("CountedT", ObjectKey, str)
@@ -52,7 +52,8 @@ class _Use:
     catalog: ObjectKey
     active: bool
     """It has an active run that something can come of."""
-    waits_since: datetime | None
+    waits_at: datetime | None
+    """Its rank in the queue; None: it does not wait."""
 
 
 class RunSlots:
@@ -98,7 +99,7 @@ class RunSlots:
         self._last_start[key[0]] = self._starts
         self._reserved.add(key)
         self._forget(key)
-        self._enter(key, _Use(_catalog_key(table), active=True, waits_since=None))
+        self._enter(key, _Use(_catalog_key(table), active=True, waits_at=None))
 
     def confirm(self, namespace: str, name: str) -> None:
         """Ends a reservation: the next `put` shows whether the run was stored."""
@@ -114,12 +115,12 @@ class RunSlots:
         holds_place = use is not None and use.active and key not in self._reserved
         return frozenset() if holds_place else self.remove(namespace, name)
 
-    def stopped_by(self, table: AnyTable, catalog: PaimonCatalog, since: datetime) -> RunLimit | None:
-        """The limit that stops a run of `table`, which is due `since`; None if it may start."""
+    def stopped_by(self, table: AnyTable, catalog: PaimonCatalog, rank: datetime) -> RunLimit | None:
+        """The limit that stops a run of `table` with this rank; None if it may start."""
         key, named, limit = _key(table), _catalog_key(table), _limit_of(catalog)
         known = self._uses.get(key)
-        own = (since if known is None or known.waits_since is None else min(since, known.waits_since), key)
-        # A run of the table itself that has just ended leaves its place to the table that has waited longest.
+        own = (rank if known is None or known.waits_at is None else min(rank, known.waits_at), key)
+        # A run of the table itself that has just ended leaves its place to the table that comes first.
         left = 1 if known is not None and known.active else 0
         if limit is not None and bisect_left(self._waiting.get(named, []), own) >= self._free_of(named, limit) + left:
             return RunLimit(limit, catalog.metadata.name)
@@ -140,7 +141,7 @@ class RunSlots:
     def is_next(self, namespace: str, name: str) -> bool:
         """Whether the table waits and may start now."""
         use = self._uses.get((namespace, name))
-        return use is not None and use.waits_since is not None and (namespace, name) in self.next_tables()
+        return use is not None and use.waits_at is not None and (namespace, name) in self.next_tables()
 
     def next_tables(self) -> frozenset[ObjectKey]:
         """The waiting tables that may start now."""
@@ -190,8 +191,8 @@ class RunSlots:
         if use.active:
             self._active[use.catalog] += 1
             self._active_in[key[0]] += 1
-        elif use.waits_since is not None:
-            insort(self._waiting.setdefault(use.catalog, []), (use.waits_since, key))
+        elif use.waits_at is not None:
+            insort(self._waiting.setdefault(use.catalog, []), (use.waits_at, key))
 
     def _forget(self, key: ObjectKey) -> bool:
         """Removes what a table uses. Returns whether it used or waited for anything."""
@@ -201,12 +202,12 @@ class RunSlots:
         if use.active:
             _decrease(self._active, use.catalog)
             _decrease(self._active_in, key[0])
-        elif use.waits_since is not None:
+        elif use.waits_at is not None:
             turns = self._waiting[use.catalog]
-            del turns[bisect_left(turns, (use.waits_since, key))]
+            del turns[bisect_left(turns, (use.waits_at, key))]
             if not turns:
                 del self._waiting[use.catalog]
-        return use.active or use.waits_since is not None
+        return use.active or use.waits_at is not None
 
 
 def _is_first(rank: Rank) -> bool:
@@ -223,9 +224,10 @@ def _decrease(counts: Counter[CountedT], key: CountedT) -> None:
 def _use(table: AnyTable, catalog: ObjectKey, *, reserved: bool) -> _Use:
     run, queued = table.status.active_run, table.status.queued_run
     if reserved:
-        return _Use(catalog, active=True, waits_since=None)
+        return _Use(catalog, active=True, waits_at=None)
     active = run is not None and not (run.blocked or run.result_unknown)
-    return _Use(catalog, active=active, waits_since=queued.since if queued is not None and run is None else None)
+    waits = queued is not None and run is None
+    return _Use(catalog, active=active, waits_at=(queued.rank or queued.since) if queued and waits else None)
 
 
 def _limit_of(catalog: PaimonCatalog | None) -> int | None:

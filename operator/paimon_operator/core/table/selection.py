@@ -10,12 +10,14 @@ from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Phase
-from paimon_operator.api.table.status import DecisionResult, LastDecision, TableStatus
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.operations.need import HOLDS_FOR, Need, Verdict, only_operator_writes
 from paimon_operator.core.operations.operation import OperationSpec, Scheduled
+from paimon_operator.core.operations.row_checks import why_held
 from paimon_operator.core.operations.verification import is_established, is_verified, state_of
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.table import holds, maintenance_start
@@ -27,21 +29,34 @@ _OF_THE_EDIT: Final = (Reason.TABLE_DIFFERS, Reason.AWAITING_APPROVAL)
 def next_work(
     context: TableContext, observed: TableObserved, status: TableStatus, *, only_reads: bool = False
 ) -> DueRun | None:
-    """The work that has waited longest. Of equal times the first one counts: scheduled work, then users' runs.
+    """The first of `works`."""
+    return next(iter(works(context, observed, status, only_reads=only_reads)), None)
+
+
+def works(
+    context: TableContext, observed: TableObserved, status: TableStatus, *, only_reads: bool = False
+) -> list[DueRun]:
+    """The work that may start, what has waited longest first. Of equal times, scheduled work precedes users' runs.
 
     Work that yields comes after all other. With `only_reads`, only work that reads counts.
     Maintenance continues while the table differs from the manifest, because the object still owns it. Writes wait,
     because they follow the manifest. While the ownership is in doubt, all work waits. Outside the catalog's windows,
-    maintenance waits.
+    maintenance waits. After a compaction that has changed rows, all maintenance is held.
     """
     if not is_established(context, status):
-        return None
+        return []
     held = holds.holding(context, status)
-    works = [each for each in (*_scheduled(context, status), *_requested(observed)) if _reads(each) or not only_reads]
-    works = [work for work in works if held is None or held.allows(work)]
+    found = [each for each in (*_scheduled(context, status), *_requested(observed)) if _reads(each) or not only_reads]
+    found = [work for work in found if held is None or held.allows(work)]
+    if why_held(context.table, status) is not None:
+        found = [work for work in found if not _is_maintenance(work)]
     if held is not None or not is_verified(context, status):
-        works = [work for work in works if not registry.OPERATIONS.of(work.type_).needs_matching_table]
-    return min(maintenance_start.allowed(context, works), key=lambda work: (work.yields, work.due), default=None)
+        found = [work for work in found if not registry.OPERATIONS.of(work.type_).needs_matching_table]
+    return sorted(maintenance_start.allowed(context, found), key=lambda work: (work.yields, work.due))
+
+
+def _is_maintenance(work: DueRun) -> bool:
+    return registry.OPERATIONS.of(work.type_).is_held_with_maintenance
 
 
 def _reads(work: DueRun) -> bool:
@@ -51,15 +66,16 @@ def _reads(work: DueRun) -> bool:
 def skip_not_needed(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the due ticks of maintenance skipped that the table does not need.
 
-    Maintenance that has failed is not skipped: only a successful run clears the failure.
+    Maintenance that has failed is not skipped as not needed: only a successful run clears the failure.
     """
     if not is_established(context, status):
         return status
     for operation, scheduled in _recurring():
         failing = {memory.subject for memory in scheduled.memories(status) if memory.failure is not None}
-        for work in [each for each in scheduled.due(context, status) if each.subject not in failing]:
+        for work in list(scheduled.due(context, status)):
             decision = _not_needed(operation, context, status, work)
-            if decision is not None:
+            repeated = work.subject in failing and decision is not None and decision.reason == Reason.NOT_NEEDED
+            if decision is not None and not repeated:
                 status = scheduled.with_next_ticks(context, scheduled.record_decision(status, work, decision))
     return status
 
@@ -76,7 +92,10 @@ def _not_needed(
     """The decision to skip the work; None for work that is needed, or of which that is not certain."""
     seen = status.health.observed_at if status.health else None
     if operation.skips_empty_table and seen is not None and _is_empty(context, status, seen):
-        message = f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}"
+        message = (
+            f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}. "
+            "A run starts at the first tick after the first commit"
+        )
         return LastDecision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
     need = need_of(context, status, work)
     return need.skipped() if need is not None and need.verdict is Verdict.NOT_NEEDED else None
@@ -96,7 +115,7 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     held = holds.holding(context, status)
     if held is not None and held.hold.excludes:
         others = [work for work in _others(context, status) if not held.allows(work)]
-        return _with_decision(status, others, held.hold.reason, held.hold.message)
+        return _with_decision(context, status, others, held.hold.reason, held.hold.message)
     if held is None and is_verified(context, status):
         return status
     failure, established = state_of(status).failure, is_established(context, status)
@@ -106,15 +125,22 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     reason = known if held is None else held.hold.reason
     others = _others(context, status)
     blocked = [work for work in others if not established or registry.OPERATIONS.of(work.type_).needs_matching_table]
-    return _with_decision(status, blocked, reason, reason.means)
+    return _with_decision(context, status, blocked, reason, _explained(reason))
 
 
-def mark_outside_windows(context: TableContext, status: TableStatus) -> TableStatus:
-    """The status with the reason why due maintenance waits for a window, and when it starts."""
+def mark_held(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the reason why due maintenance is held, if it is."""
+    said = why_held(context.table, status)
+    works = [] if said is None else [work for work in _others(context, status) if _is_maintenance(work)]
+    return _with_decision(context, status, works, Reason.VERIFICATION_FAILED, said or "")
+
+
+def mark_postponed(context: TableContext, status: TableStatus) -> TableStatus:
+    """The status with the reason why due maintenance waits for a window or a budget, and when it starts."""
     for work in _others(context, status):
         start = maintenance_start.start_of(context, work)
         if not start.has_come(context.now):
-            status = _with_decision(status, [work], start.reason, start.message)
+            status = _with_decision(context, status, [work], start.reason, start.message)
     return status
 
 
@@ -126,10 +152,15 @@ def window_changes(context: TableContext, status: TableStatus) -> Iterator[datet
 
 def waiting(context: TableContext, status: TableStatus, reason: Reason, message: str = "") -> TableStatus:
     """The status in which all due work waits for one reason, except the work of the active run."""
-    message = message or reason.means
+    message = f"{message}. {reason.remedy}" if message else _explained(reason)
     if reason is Reason.ANOTHER_RUN_IS_ACTIVE and status.active_run is not None:
         message = f"it is due, and waits until run {status.active_run.name} has ended"
-    return _with_decision(status, _others(context, status), reason, message)
+    return _with_decision(context, status, _others(context, status), reason, message)
+
+
+def _explained(reason: Reason) -> str:
+    """What the reason means, and what ends it."""
+    return f"{reason.means} {reason.remedy}"
 
 
 def _others(context: TableContext, status: TableStatus) -> list[DueRun]:
@@ -162,10 +193,16 @@ def _is_waiting(run: PaimonRun) -> bool:
     return run.spec.trigger is None and untouched
 
 
-def _with_decision(status: TableStatus, works: list[DueRun], reason: Reason, message: str) -> TableStatus:
-    decision = LastDecision(result=DecisionResult.WAITING, reason=reason, message=message)
+def _with_decision(
+    context: TableContext, status: TableStatus, works: list[DueRun], reason: Reason, message: str
+) -> TableStatus:
+    """The status in which `works` wait, with the numbers by which they are needed."""
     for work in works:
-        scheduled = registry.OPERATIONS.of(work.type_).scheduled
+        scheduled, need = registry.OPERATIONS.of(work.type_).scheduled, need_of(context, status, work)
         if scheduled is not None:
+            checks, seen = ((), None) if need is None else (need.checks, need.observed_at)
+            decision = LastDecision(
+                result=DecisionResult.WAITING, reason=reason, message=message, checks=checks, observed_at=seen
+            )
             status = scheduled.record_decision(status, work, decision)
     return status

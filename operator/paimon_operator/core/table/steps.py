@@ -16,7 +16,7 @@ from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import QueuedRun, TableStatus
+from paimon_operator.api.table.status import ActiveRun, QueuedRun, TableStatus
 from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.decision import Action, EventNote
 from paimon_operator.core.operations import drift_policy, drift_state, edits, registry
@@ -31,7 +31,17 @@ from paimon_operator.core.spec.ownership import (
     with_recreation,
     without_annotation,
 )
-from paimon_operator.core.table import active_run, holds, looks, run_queue, selection, table_conditions
+from paimon_operator.core.table import (
+    active_run,
+    companions,
+    giving_way,
+    holds,
+    looks,
+    rank,
+    run_queue,
+    selection,
+    table_conditions,
+)
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.table_conditions import Blocker, Findings
@@ -101,9 +111,34 @@ def with_context(context: TableContext, observed: TableObserved, followed: Activ
     if stopped is not None:
         table = context.table.model_copy(update={"status": status})
         status = active_run.given_up(table, stopped.reason, stopped.message, context.now)
+    if giving_way.has_given_way(status, followed.run):
+        return _after_giving_way(context, observed, giving_way.deferred(status))
     if status.active_run is not None:
         return _wait_for_run(context, observed, followed, status)
     return _without_active_run(context, observed, status, followed.queued)
+
+
+def _after_giving_way(context: TableContext, observed: TableObserved, status: TableStatus) -> Outcome:
+    """Starts the work to which the active run has given way, unless it is not due any more."""
+    work = _overtaking(context, observed, status)
+    if work is None:
+        return _without_active_run(context, observed, status, None)
+    return _start_or_queue(context, observed, selection.mark_blocked(context, status), work, None)
+
+
+def _overtaking(context: TableContext, observed: TableObserved, status: TableStatus) -> DueRun | None:
+    """The due work to which waiting maintenance gives way."""
+    if _is_suspended(context) or not commit_safety.may_commit(context, status):
+        return None
+    return _due_edit(context, status) or next(
+        filter(giving_way.overtakes, selection.works(context, observed, status)), None
+    )
+
+
+def _due_edit(context: TableContext, status: TableStatus) -> DueRun | None:
+    """The due run that brings the table to its spec, unless something holds the table."""
+    held = holds.holding(context, status)
+    return None if held is not None else next(iter(_establishing().due(context, status)), None)
 
 
 def _without_active_run(
@@ -117,7 +152,7 @@ def _without_active_run(
     held = holds.holding(context, status)
     if held is None and not suspended and commit_safety.may_verify(context, status):
         status = drift_policy.with_correction(context, status)
-    establishing = None if held is not None else next(iter(_establishing().due(context, status)), None)
+    establishing = _due_edit(context, status)
     verifies = establishing is not None and not suspended and commit_safety.may_verify(context, status)
     if not verifies and not commit_safety.may_commit(context, status):
         reads = None if suspended else selection.next_work(context, observed, status, only_reads=True)
@@ -126,9 +161,24 @@ def _without_active_run(
         status = selection.waiting(context, status, Reason.SUSPENDED)
         late = _until_next(context, _becomes_late(context, status))
         return Outcome(status=status, findings=table_conditions.suspended(context, status), requeue_after=late)
-    status = selection.skip_not_needed(context, status)
+    return _next_or_settle(context, observed, selection.skip_not_needed(context, status), establishing, queued)
+
+
+def _next_or_settle(
+    context: TableContext,
+    observed: TableObserved,
+    status: TableStatus,
+    establishing: DueRun | None,
+    queued: QueuedRun | None,
+) -> Outcome:
+    """Resumes the run that has given way, starts the work that comes first, or waits for the next moment."""
+    held = holds.holding(context, status)
+    resumed = giving_way.resumable(context, status) if establishing is None and held is None else None
+    if resumed is not None:
+        return _resume_or_queue(context, observed, status, resumed, queued)
     work = establishing or selection.next_work(context, observed, status)
-    status = selection.mark_blocked(context, selection.mark_outside_windows(context, status))
+    status = selection.mark_held(context, selection.mark_postponed(context, status))
+    status = selection.mark_blocked(context, status)
     if work is None:
         return _settle(context, status)
     return _start_or_queue(context, observed, status, work, queued)
@@ -137,14 +187,26 @@ def _without_active_run(
 def _start_or_queue(
     context: TableContext, observed: TableObserved, status: TableStatus, work: DueRun, queued: QueuedRun | None
 ) -> Outcome:
-    place = run_queue.wait_for_place(work, queued, observed, context.now)
-    return _start(context, status, work) if place is None else _queue(context, status, place)
+    place = run_queue.wait_for_place(work, queued, observed, context.now, rank.head_start(context, status, work))
+    return _start(context, observed, status, work) if place is None else _queue(context, status, place)
+
+
+def _resume_or_queue(
+    context: TableContext, observed: TableObserved, status: TableStatus, work: DueRun, queued: QueuedRun | None
+) -> Outcome:
+    """Names the run that has given way as the active one again. It exists."""
+    place = run_queue.wait_for_place(work, queued, observed, context.now, rank.head_start(context, status, work))
+    if place is not None:
+        return _queue(context, status, place)
+    status = selection.waiting(context, giving_way.resumed(status), Reason.ANOTHER_RUN_IS_ACTIVE)
+    findings = _at_work(context, status, None)
+    return Outcome(status=status, findings=findings, requeue_after=REQUEUE_WHILE_ACTIVE)
 
 
 def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Outcome:
     """Waits for a free place. The table is reconciled as soon as one is free."""
     status = selection.waiting(context, status, Reason.RUN_LIMIT_REACHED, queued.message)
-    status = selection.mark_outside_windows(context, status)
+    status = selection.mark_held(context, selection.mark_postponed(context, status))
     status = status.model_copy(update={"queued_run": queued})
     findings = table_conditions.steady_state(context, status, None)
     changes = (*selection.window_changes(context, status), *_becomes_late(context, status))
@@ -226,23 +288,45 @@ def _unsafe(context: TableContext, status: TableStatus) -> Outcome:
 def _wait_for_run(
     context: TableContext, observed: TableObserved, followed: ActiveRunState, status: TableStatus
 ) -> Outcome:
-    """Waits for the active run. Creates it if the status names it and it does not exist."""
+    """Waits for the active run. Creates it and its companions if the status names them and they do not exist."""
+    status = _beside_active(context, observed, status, followed.run)
     named = status.active_run
-    actions: tuple[Action, ...] = ()
     status = selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE)
-    status = selection.mark_blocked(context, selection.mark_outside_windows(context, status))
+    status = selection.mark_held(context, selection.mark_postponed(context, status))
+    status = selection.mark_blocked(context, status)
     findings = _at_work(context, status, followed.run)
-    if followed.missing and named is not None:
-        actions = (active_run.create_action(context.table, named, _policy(context)),)
-        if observed.refusal is not None:
-            findings = table_conditions.refused_run(context, status, named, observed.refusal)
+    missing = named if followed.missing else None
+    if missing is not None and observed.refusal is not None:
+        findings = table_conditions.refused_run(context, status, missing, observed.refusal)
+    actions = _creations(context, status, missing)
     return Outcome(status=status, findings=findings, actions=actions, requeue_after=REQUEUE_WHILE_ACTIVE)
 
 
-def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
-    """Names the run in the status. The run is created once the status is stored."""
+def _beside_active(
+    context: TableContext, observed: TableObserved, status: TableStatus, run: PaimonRun | None
+) -> TableStatus:
+    """The status with the companions of the active `run`, which is asked to give way to work that overtakes it."""
+    if status.following_runs:
+        due = selection.works(context, observed, status)
+        status = companions.while_active(context, status, observed.runs, run, due)
+    if not giving_way.may_give_way(status, run):
+        return status
+    work = _overtaking(context, observed, status)
+    if work is None:
+        return status
+    if run_queue.wait_for_place(work, None, observed, context.now, rank.head_start(context, status, work)):
+        return status
+    return giving_way.asked(status)
+
+
+def _start(context: TableContext, observed: TableObserved, status: TableStatus, work: DueRun) -> Outcome:
+    """Names the run and its companions in the status. They are created once the status is stored."""
     need = selection.need_of(context, status, work) if work.trigger is RunTrigger.SCHEDULE else None
-    named = active_run.new_active_run(context.table, work, context.catalog, need)
+    expected = rank.expectation(context, status, work)
+    named = active_run.new_active_run(context.table, work, context.catalog, need, expected)
+    named = companions.known_as(status, named)
+    due = selection.works(context, observed, status) if observed.shares_drivers else ()
+    status = companions.at_start(context, status, work, due)
     if registry.OPERATIONS.has_role(work.type_, Role.ESTABLISHES_TABLE):
         recreates = _recreates(context, status)
         named = named.model_copy(update={"recreates": recreates})
@@ -253,14 +337,20 @@ def _start(context: TableContext, status: TableStatus, work: DueRun) -> Outcome:
         status = scheduled.record_decision(status, work, started(work, named.name, need))
         status = scheduled.with_next_ticks(context, status)
     status = status.model_copy(update={"active_run": named})
-    actions = () if work.run is not None else (active_run.create_action(context.table, named, _policy(context)),)
     return Outcome(
         status=status,
         findings=_at_work(context, status, None),
-        actions=actions,
+        actions=_creations(context, status, None if work.run is not None else named),
         events=(active_run.start_note(named),),
         requeue_after=REQUEUE_WHILE_ACTIVE,
     )
+
+
+def _creations(context: TableContext, status: TableStatus, missing: ActiveRun | None) -> tuple[Action, ...]:
+    """Creates the active run if it is `missing`, and the companions that the status names."""
+    policy = _policy(context)
+    first = () if missing is None else (active_run.create_action(context.table, missing, policy),)
+    return (*first, *companions.creations(context.table, status, policy))
 
 
 def _recreates(context: TableContext, status: TableStatus) -> int | None:
@@ -278,7 +368,8 @@ def _settle(context: TableContext, status: TableStatus) -> Outcome:
     """Waits for the next tick or retry, or for the window of maintenance that is due."""
     ticks = (moment for scheduled in _all_scheduled() for moment in _wakeups(scheduled, status))
     findings = table_conditions.steady_state(context, status, None)
-    moments = (*ticks, *selection.window_changes(context, status), *_becomes_late(context, status))
+    windows = (*selection.window_changes(context, status), *giving_way.window_changes(context, status))
+    moments = (*ticks, *windows, *_becomes_late(context, status))
     return Outcome(status=status, findings=findings, requeue_after=_until_next(context, moments))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from paimon_operator.api.base import rfc3339
@@ -19,6 +20,7 @@ from paimon_operator.core.conditions import Finding, false, idle, reconciling, s
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.operation import Hold, Memory, Role
+from paimon_operator.core.operations.row_checks import why_held
 from paimon_operator.core.operations.verification import is_verified, state_of
 from paimon_operator.core.spec.capabilities import ever_ready
 from paimon_operator.core.spec.context import TableContext
@@ -32,6 +34,9 @@ FOR_AN_EDIT: Final = frozenset({FailureClass.SPEC, FailureClass.RESULT_UNKNOWN})
 """Failures of making the table that only a human ends."""
 OF_THE_CATALOG: Final = frozenset({Reason.CATALOG_NOT_FOUND, Reason.CATALOG_INVALID, Reason.WAREHOUSE_OVERLAPS})
 """Obstacles that say nothing about the table: it stands as it was verified, and no run can start."""
+
+FOR_A_HUMAN: Final = frozenset({Reason.TOO_MANY_ORPHAN_FILES, Reason.ORPHAN_REFERENCED})
+"""Failures of maintenance after which only a human may go on. Everything else of the table continues."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ def steady_state(
     if waits is not None:
         return _held(waits.hold, _health(context, status, held))
     if verified is not None:
-        return (verified, *_repair_needed(context), *_health(context, status, held))
+        return (verified, *_repair_needed(context, status), *_health(context, status, held))
     edit = edits.blocker(context, status)
     if edit is not None:
         ready = false(ConditionType.READY, edit.reason, edit.message)
@@ -138,7 +143,7 @@ def steady_state(
     if state_of(status).failure is not None:
         return _not_made(context, status, held)
     reason, message = _progress(status)
-    step = reconciling(reason, message) if not context.broken else _repair_needed(context)
+    step = reconciling(reason, message) if not context.broken else _repair_needed(context, status)
     return (unknown(ConditionType.READY, reason, message), *step, *_health(context, status, held))
 
 
@@ -151,9 +156,10 @@ def _held(hold: Hold, health: Findings) -> Findings:
     return (ready, *reconciling(hold.reason, hold.message), *health)
 
 
-def _repair_needed(context: TableContext) -> Findings:
-    """Whether a human has to fix a part of the manifest. Everything else goes on."""
-    broken = _broken_block(context)
+def _repair_needed(context: TableContext, status: TableStatus) -> Findings:
+    """Whether a human has to fix a part of the manifest or of the table. Everything else goes on."""
+    failed = (each for each in _problems(status) if each.reason in FOR_A_HUMAN)
+    broken = _broken_block(context) or next(chain(_changed_rows(context, status), failed), None)
     return idle(Reason.NO_ACTION_NEEDED) if broken is None else stalled(broken.reason, broken.message)
 
 
@@ -194,7 +200,14 @@ def suspension(table: PaimonTable, catalog: PaimonCatalog | None, before: tuple[
 
 
 def _health(context: TableContext, status: TableStatus, held: Blocker | None) -> Findings:
-    return healthy(status, held, _exceeded(context, status))
+    return healthy(status, held, _exceeded(context, status), _changed_rows(context, status))
+
+
+def _changed_rows(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
+    """That a compaction has changed rows, until a human has accepted or repaired them."""
+    said = why_held(context.table, status)
+    if said is not None:
+        yield Blocker(Reason.VERIFICATION_FAILED, said)
 
 
 def _exceeded(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
@@ -204,11 +217,14 @@ def _exceeded(context: TableContext, status: TableStatus) -> Iterator[Blocker]:
             yield from (Blocker(Reason.THRESHOLD_EXCEEDED, message) for message in operation.exceeded(context, status))
 
 
-def healthy(status: TableStatus, held: Blocker | None, exceeded: Iterable[Blocker] = ()) -> Findings:
+def healthy(
+    status: TableStatus, held: Blocker | None, exceeded: Iterable[Blocker] = (), changed: Iterable[Blocker] = ()
+) -> Findings:
     """Whether scheduled work and writes succeed; nothing is said of a table that never came up."""
     if not ever_ready(status):
         return ()
     problems = [
+        *changed,
         *([held] if held else []),
         *_problems(status, cancelled=False),
         *exceeded,
@@ -287,8 +303,8 @@ def _problems(status: TableStatus, *, cancelled: bool = True) -> Iterator[Blocke
         again = ""
         if active is not None and at_work == (type_, memory.subject):
             again = f" (being tried again by run {active.name})"
-        elif memory.waits_for_window:
-            again = " (tried again in a maintenance window, see its decision)"
+        elif memory.is_postponed:
+            again = " (its retry is postponed, see its decision)"
         elif failure.next_try is not None:
             again = f" (tried again at {rfc3339(failure.next_try)})"
         message = f"run {failure.run}: {failure.message}{again}"

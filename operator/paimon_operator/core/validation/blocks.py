@@ -4,6 +4,7 @@
 - An error in `compaction`, `tags` or a member of `retention` stops that block. The table keeps the options of the last
   valid block. While there is none, everything is stopped: the table would be made with other options than those that
   are meant.
+- An error in `maintenance` stops all compactions, which would not be verified as they should.
 - An error in `timeZone` stops all schedules.
 - An error in `maintenanceWindows` of the catalog stops what starts in windows only.
 - Every other error stops everything.
@@ -17,7 +18,7 @@ from typing import Final
 
 from paimon_operator.api.table.effective import Effective, EffectiveRetention, Origin
 from paimon_operator.core.config import OperatorFacts
-from paimon_operator.core.spec.context import COMPACTION, RETENTION, TAGS, TIME_ZONE, WINDOWS, TableContext
+from paimon_operator.core.spec.context import COMPACTION, MAINTENANCE, RETENTION, TAGS, TIME_ZONE, WINDOWS, TableContext
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import SpecError
@@ -38,7 +39,7 @@ def with_valid_blocks(context: TableContext, operator: OperatorFacts) -> tuple[T
 
 
 def _is_partial(error: SpecError, known: Effective | None) -> bool:
-    if _WRITE.match(error.field) or _is_in(error, TIME_ZONE) or _is_in(error, WINDOWS):
+    if _WRITE.match(error.field) or any(_is_in(error, block) for block in (MAINTENANCE, TIME_ZONE, WINDOWS)):
         return True
     return known is not None and any(_is_in(error, block) for block in (COMPACTION, RETENTION, TAGS))
 

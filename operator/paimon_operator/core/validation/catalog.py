@@ -148,3 +148,5 @@ def _default_schedules(catalog: PaimonCatalog) -> Iterator[tuple[str, str]]:
         yield f"{path}.retention.snapshots.schedule", retention.snapshots.schedule
     if retention.partitions and retention.partitions.schedule:
         yield f"{path}.retention.partitions.schedule", retention.partitions.schedule
+    if retention.orphan_files and retention.orphan_files.schedule:
+        yield f"{path}.retention.orphanFiles.schedule", retention.orphan_files.schedule

@@ -21,6 +21,7 @@ from paimon_operator.api.catalog.metastore import (
 )
 from paimon_operator.api.catalog.spec import PaimonCatalog, PaimonCatalogSpec
 from paimon_operator.api.catalog.storage import SCHEMES
+from paimon_operator.api.policies import EnforcedBlock
 from paimon_operator.core.validation.storage_shape import storage_problems
 from paimon_operator.core.validation.table_shape import compaction_problems, memory_problems, name_problems
 from paimon_operator.errors import SpecError
@@ -39,10 +40,21 @@ def catalog_shape(catalog: PaimonCatalog) -> Iterator[SpecError]:
         yield from _member_problems(spec.metastore)
         yield from _uri_problems(spec.metastore)
         yield from _database_problems(spec)
+    yield from _enforced_problems(spec)
     if spec.table_defaults is not None:
         yield from compaction_problems(spec.table_defaults.compaction, f"{_DEFAULTS}.compaction")
     yield from memory_problems(spec.spark)
     yield from memory_problems(spec.limits.spark if spec.limits else None, "spec.limits.spark")
+
+
+def _enforced_problems(spec: PaimonCatalogSpec) -> Iterator[SpecError]:
+    retention = spec.table_defaults.retention if spec.table_defaults else None
+    if EnforcedBlock.ORPHAN_FILES in spec.enforced and (retention is None or retention.orphan_files is None):
+        yield SpecError(
+            "spec.enforced",
+            "OrphanFiles is enforced, and there is no block to enforce",
+            "Set tableDefaults.retention.orphanFiles, or remove OrphanFiles.",
+        )
 
 
 def _scheme_problems(spec: PaimonCatalogSpec) -> Iterator[SpecError]:

@@ -16,6 +16,7 @@ from paimon_operator.api.table.effective import EffectiveRecordRetention, Effect
 from paimon_operator.api.table.spec import ChangelogProducerType, OnCountChange
 from paimon_operator.core.spec.context import RETENTION, SNAPSHOTS, TableContext
 from paimon_operator.core.validation.columns import column_types, missing_column
+from paimon_operator.core.validation.orphan_files import orphan_files_of
 from paimon_operator.core.validation.partition_retention import partitions_of
 from paimon_operator.core.validation.settings import producer_type
 from paimon_operator.errors import SpecError
@@ -42,6 +43,8 @@ def retention_of(context: TableContext) -> Iterator[SpecError]:
         yield from partitions_of(context, retention.partitions)
     if retention.records is not None:
         yield from _records(context, retention.records)
+    if retention.orphan_files is not None:
+        yield from orphan_files_of(context, retention.orphan_files)
 
 
 def _snapshots(snapshots: EffectiveSnapshotRetention | None) -> Iterator[SpecError]:

@@ -28,11 +28,13 @@ from paimon_operator.core.validation.deadlines import deadline_of
 from paimon_operator.core.validation.defaults import defaults_of
 from paimon_operator.core.validation.formats import formats_of
 from paimon_operator.core.validation.indexes import indexes_of
+from paimon_operator.core.validation.maintenance import maintenance_of
 from paimon_operator.core.validation.merging import changelog_of, merging_of
 from paimon_operator.core.validation.metastore import names_of
 from paimon_operator.core.validation.options import free_options_of, typed_options_of
 from paimon_operator.core.validation.retention import retention_of
 from paimon_operator.core.validation.settings import settings_of
+from paimon_operator.core.validation.sorting import sort_of
 from paimon_operator.core.validation.spark_limits import spark_limits_of
 from paimon_operator.core.validation.table_shape import table_shape
 from paimon_operator.core.validation.tags import tags_of
@@ -180,10 +182,14 @@ def _schedules(context: TableContext) -> Iterator[tuple[str, str]]:
         yield "spec.compaction.minor.schedule", compaction.minor.schedule
     if compaction.full is not None:
         yield "spec.compaction.full.schedule", compaction.full.schedule
+    if compaction.sort is not None:
+        yield "spec.compaction.sort.schedule", compaction.sort.schedule
     if retention is not None and retention.snapshots is not None and retention.snapshots.schedule:
         yield "spec.retention.snapshots.schedule", retention.snapshots.schedule
     if retention is not None and retention.partitions is not None and retention.partitions.schedule:
         yield "spec.retention.partitions.schedule", retention.partitions.schedule
+    if retention is not None and retention.orphan_files is not None and retention.orphan_files.schedule:
+        yield "spec.retention.orphanFiles.schedule", retention.orphan_files.schedule
     for index, write in enumerate(context.spec.writes):
         if write.trigger.schedule is not None:
             yield f"spec.writes[{index}].trigger.schedule", write.trigger.schedule
@@ -207,6 +213,8 @@ RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     indexes_of,
     formats_of,
     compaction_of,
+    sort_of,
+    maintenance_of,
     retention_of,
     tags_of,
     writes_of,

@@ -13,7 +13,7 @@ from typing import Final
 from paimon_operator.api import units
 from paimon_operator.api.base import LABEL
 from paimon_operator.api.catalog.limits import SparkLimits
-from paimon_operator.api.compaction import Compaction, CompactionMode
+from paimon_operator.api.compaction import ClusteringOrder, Compaction, CompactionDefault, CompactionMode
 from paimon_operator.api.spark import MAX_MEMORY, MIN_MEMORY, Spark
 from paimon_operator.api.table.columns import Aggregate, AggregateFunction
 from paimon_operator.api.table.spec import BucketType, ChangelogProducer, ChangelogProducerType, MergeEngineType
@@ -24,6 +24,8 @@ from paimon_operator.errors import SpecError
 MAX_NAME: Final = 48
 """Longest name of a table or catalog: the names of its runs and Pods contain it."""
 _NESTED: Final = (AggregateFunction.NESTED_UPDATE, AggregateFunction.NESTED_PARTIAL_UPDATE)
+_LEAST_ON_HILBERT: Final = 2
+"""Columns of a Hilbert curve."""
 _DEDUPLICATING: Final = (ChangelogProducerType.LOOKUP, ChangelogProducerType.FULL_COMPACTION)
 
 
@@ -42,6 +44,7 @@ def table_shape(context: TableContext) -> Iterator[SpecError]:
         yield from _aggregate_problems(column.aggregate, f"spec.schema.columns[{index}].aggregate")
     yield from _changelog_problems(spec.changelog_producer)
     yield from compaction_problems(spec.compaction, "spec.compaction")
+    yield from _sort_problems(spec.compaction, "spec.compaction.sort")
     for index, write in enumerate(spec.writes):
         yield from _trigger_problems(write.trigger, f"spec.writes[{index}].trigger")
     yield from memory_problems(spec.spark)
@@ -57,7 +60,7 @@ def name_problems(name: str) -> Iterator[SpecError]:
         )
 
 
-def compaction_problems(compaction: Compaction | None, path: str) -> Iterator[SpecError]:
+def compaction_problems(compaction: CompactionDefault | None, path: str) -> Iterator[SpecError]:
     """Settings of scheduled compaction in a block whose mode is not Dedicated."""
     if compaction is None or compaction.mode is CompactionMode.DEDICATED:
         return
@@ -67,6 +70,18 @@ def compaction_problems(compaction: Compaction | None, path: str) -> Iterator[Sp
         "partitionIdleTime": compaction.partition_idle_time,
     }
     yield from (_excluded(f"{path}.{field}", "mode is Dedicated") for field, value in given.items() if value)
+
+
+def _sort_problems(compaction: Compaction | None, path: str) -> Iterator[SpecError]:
+    sort = compaction.sort if compaction is not None else None
+    if compaction is None or sort is None:
+        return
+    if compaction.mode is not CompactionMode.DEDICATED:
+        yield _excluded(path, "mode is Dedicated")
+    if compaction.minor is not None or compaction.full is not None:
+        yield SpecError(path, "sort merges small files, too, and minor or full is set", "Remove minor and full.")
+    if sort.order is ClusteringOrder.HILBERT and len(sort.columns) < _LEAST_ON_HILBERT:
+        yield SpecError(f"{path}.columns", "order Hilbert needs at least two columns", "Use order Order.")
 
 
 def memory_problems(spark: Spark | SparkLimits | None, path: str = "spec.spark") -> Iterator[SpecError]:

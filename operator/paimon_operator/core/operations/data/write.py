@@ -13,8 +13,9 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.result import write_result
 from paimon_operator.api.run.spec import PaimonRun, member_of
 from paimon_operator.api.run.status import RunTrigger
+from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import LastDecision, TableStatus, WriteState
+from paimon_operator.api.table.status import TableStatus, WriteState
 from paimon_operator.api.table.writes import MAX_WRITES, TriggerType, Write
 from paimon_operator.core import backoff, schedule
 from paimon_operator.core.operations import retries, schedule_state

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.table.status import DecisionResult, LastDecision, WriteState
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision
+from paimon_operator.api.table.status import WriteState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.base import DueRun
 

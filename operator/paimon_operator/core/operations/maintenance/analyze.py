@@ -43,5 +43,11 @@ def summary(result: Result) -> str:
 
 
 OPERATION: Final = OperationSpec(
-    type=TYPE, order=43, on_demand=WholeTable(TYPE), job=job, summary=summary, input_size=input_size
+    type=TYPE,
+    order=43,
+    on_demand=WholeTable(TYPE),
+    job=job,
+    summary=summary,
+    input_size=input_size,
+    is_maintenance=True,
 )

@@ -1,4 +1,4 @@
-"""Compaction by the operator: full and minor, each with its own schedule, on tables whose writers do not compact."""
+"""Compaction by the operator: full, minor and sort, each with its own schedule, where writers do not compact."""
 
 from __future__ import annotations
 
@@ -14,28 +14,34 @@ from paimon_contract.result import Result, ResultMeasure
 from paimon_operator.api.base import ApiModel, Json, not_larger, rfc3339, rule, validated
 from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.result import verification_result
 from paimon_operator.api.run.spec import PaimonRun, member_of
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.facts import TableFacts
+from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import CompactionState, LastDecision, StrategyState, TableStatus
-from paimon_operator.api.units import delta, paimon_duration
+from paimon_operator.api.table.status import CompactionState, StrategyState, TableStatus
+from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.maintenance.compaction_need import (
+    block_of,
     compaction_need,
     files_beyond_thresholds,
+    files_gained,
     job_thresholds,
-    thresholds_hash,
-    thresholds_of,
+    longest_delay,
+    settings_hash,
 )
+from paimon_operator.core.operations.maintenance.sort_need import other_writer, row_order
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
-from paimon_operator.core.spec.context import COMPACTION, TableContext
+from paimon_operator.core.operations.row_checks import record_verification, verify_parameters
+from paimon_operator.core.spec.context import COMPACTION, MAINTENANCE, TableContext
 from paimon_operator.errors import SpecError
 
-FULL_FIRST: Final = (CompactStrategy.FULL, CompactStrategy.MINOR)
+IN_ORDER: Final = (CompactStrategy.FULL, CompactStrategy.MINOR, CompactStrategy.SORT)
 
 _KEYS: Final = rule("self.all(k, k.size() <= 128)", "a partition key must have at most 128 characters")
 Partition = Annotated[
@@ -58,7 +64,8 @@ class CompactRun(ApiModel):
     )
 
     strategy: CompactStrategy
-    """Minor: merges a few sorted runs. Full: rewrites each bucket into one sorted run."""
+    """Minor: merges a few sorted runs. Full: rewrites each bucket into one sorted run. Sort: sorts every file by the
+    table's compaction.sort."""
     partitions: Annotated[tuple[Partition, ...], Field(min_length=1, max_length=100)] | None = None
     """Partitions to compact. Each entry has values for all partition keys, or for some of them and then selects all
     that match. Absent: all partitions. The table's partitionIdleTime does not apply."""
@@ -71,22 +78,21 @@ class CompactTable:
         """Strategies whose tick has come."""
         if self.stopped_by(context, None) is not None:
             return
-        for strategy in FULL_FIRST:
+        for strategy in IN_ORDER:
             wanted, state = _schedule(context, strategy), _slot(status, strategy)
-            when = thresholds_of(context, strategy)
-            longest = delta(when.max_delay) if when is not None and when.max_delay is not None else None
             work = schedule_state.due_run(OPERATION.type, state, wanted, context, strategy.value)
             if work is not None:
-                yield replace(work, max_delay=longest, spec_hash=thresholds_hash(when))
+                longest, wanted_for = longest_delay(context, strategy), settings_hash(context, strategy)
+                yield replace(work, max_delay=longest, spec_hash=wanted_for)
 
     def stopped_by(self, context: TableContext, subject: str | None) -> SpecError | None:  # noqa: ARG002
-        """An error in compaction or in the time zone stops both strategies."""
-        return context.stops_schedule(COMPACTION)
+        """An error in compaction, in its verification or in the time zone stops all strategies."""
+        return context.stops_schedule(COMPACTION) or context.broken_in(MAINTENANCE)
 
     def with_next_ticks(self, context: TableContext, status: TableStatus) -> TableStatus:
         """The next tick of each strategy that has a schedule."""
         error = self.stopped_by(context, None)
-        for strategy in FULL_FIRST:
+        for strategy in IN_ORDER:
             if error is not None:
                 status = _stopped(status, strategy, error)
                 continue
@@ -109,7 +115,7 @@ class CompactTable:
 
     def memories(self, status: TableStatus) -> Iterator[Memory]:
         """One per strategy."""
-        for strategy in FULL_FIRST:
+        for strategy in IN_ORDER:
             yield schedule_state.memory_of(_slot(status, strategy), strategy.value)
 
     def requested(self, run: PaimonRun, created: datetime) -> DueRun:
@@ -126,10 +132,12 @@ class CompactTable:
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
-    """The status after a run. The result counts for its strategy and is also the latest of both.
+    """The status after a run. The result counts for its strategy and is also the latest of all.
 
-    The failure of a user's run is not recorded. A compaction of some partitions answers no tick.
+    The failure of a user's run is not recorded, except that it has changed rows. A compaction of some partitions
+    answers no tick.
     """
+    status = record_verification(status, ended)
     if ended.active.partial:
         return status
     strategy = CompactStrategy(ended.active.subject or "")
@@ -168,7 +176,7 @@ def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:
 
 def exceeded(context: TableContext, status: TableStatus) -> Iterator[str]:
     """One sentence per strategy that is due since before the latest tick, and still needed."""
-    for strategy in FULL_FIRST:
+    for strategy in IN_ORDER:
         state, late = _slot(status, strategy), _late_from(context, status, strategy)
         if state.next is None or late is None or late > context.now:
             continue
@@ -180,7 +188,7 @@ def exceeded(context: TableContext, status: TableStatus) -> Iterator[str]:
 
 def late_from(context: TableContext, status: TableStatus) -> Iterator[datetime]:
     """When each strategy that is due has been so for an interval of its schedule."""
-    moments = (_late_from(context, status, strategy) for strategy in FULL_FIRST)
+    moments = (_late_from(context, status, strategy) for strategy in IN_ORDER)
     yield from (each for each in moments if each is not None)
 
 
@@ -197,15 +205,11 @@ def job(context: TableContext, run: PaimonRun) -> CompactParameters:
     """The compaction that `run` asks for. Raises SpecError for a strategy that the engine lacks."""
     if run.spec.trigger is not None and (error := context.broken_in(COMPACTION)) is not None:
         raise error
+    if (error := context.broken_in(MAINTENANCE)) is not None:
+        raise error
     asked = _asked(run) or CompactRun(strategy=CompactStrategy.FULL)
     strategy, partitions = asked.strategy, asked.partitions
-    if strategy is CompactStrategy.MINOR and not context.engine.has_minor_compaction:
-        raise SpecError(
-            "spec.compact.strategy",
-            f"the engine {context.engine.id} has no minor compaction",
-            "Use Full, or a catalog with a newer engine.",
-            reason=Reason.UNSUPPORTED_BY_ENGINE,
-        )
+    _require_fitting(context, strategy)
     for number, partition in enumerate(partitions or ()):
         _check_keys(partition, context.spec.table_schema.partition_keys, f"spec.compact.partitions[{number}]")
     # Idle time and thresholds bound what the schedule does by itself. A user who asks for no partitions asks for all.
@@ -216,7 +220,40 @@ def job(context: TableContext, run: PaimonRun) -> CompactParameters:
         partitions=partitions,
         partition_idle_time=paimon_duration(idle) if idle else None,
         thresholds=job_thresholds(context, context.table.status, strategy) if by_itself else None,
+        order=row_order(context) if strategy is CompactStrategy.SORT else None,
+        verify=verify_parameters(context),
     )
+
+
+def _require_fitting(context: TableContext, strategy: CompactStrategy) -> None:
+    """Raises SpecError for a sort without an order, in a block with an error or beside another writer.
+
+    And for another strategy on a sorted table: the engine sorts in each compaction of it, and that is to be asked for.
+    """
+    is_sorted = context.compaction.sort is not None
+    if strategy is not CompactStrategy.SORT:
+        if is_sorted:
+            raise SpecError("spec.compact.strategy", "the table has compaction.sort, which replaces it", "Use Sort.")
+        _require_minor(context, strategy)
+        return
+    if (error := context.broken_in(COMPACTION)) is not None:
+        raise error
+    if not is_sorted:
+        remedy = "Set spec.compaction.sort in the table, or use Full."
+        raise SpecError("spec.compact.strategy", "the table has no compaction.sort, so no order to sort by", remedy)
+    if (beside := other_writer(context, context.table.status)) is not None:
+        remedy = "Stop that writer, then edit externalWriters of the table."
+        raise SpecError("spec.externalWriters", beside.message, remedy, reason=Reason.OUTSIDE_COMMIT)
+
+
+def _require_minor(context: TableContext, strategy: CompactStrategy) -> None:
+    if strategy is CompactStrategy.MINOR and not context.engine.has_minor_compaction:
+        raise SpecError(
+            "spec.compact.strategy",
+            f"the engine {context.engine.id} has no minor compaction",
+            "Use Full, or a catalog with a newer engine.",
+            reason=Reason.UNSUPPORTED_BY_ENGINE,
+        )
 
 
 def _check_keys(partition: Mapping[str, str], keys: tuple[str, ...], field: str) -> None:
@@ -228,7 +265,7 @@ def _check_keys(partition: Mapping[str, str], keys: tuple[str, ...], field: str)
 
 
 def _schedule(context: TableContext, strategy: CompactStrategy) -> schedule.Schedule | None:
-    block = context.compaction.full if strategy is CompactStrategy.FULL else context.compaction.minor
+    block = block_of(context, strategy)
     return schedule.parse(block.schedule, context.zone) if block and context.dedicated else None
 
 
@@ -239,14 +276,15 @@ def _stopped(status: TableStatus, strategy: CompactStrategy, error: SpecError) -
 
 
 def _slot(status: TableStatus, strategy: CompactStrategy) -> StrategyState:
-    both = status.compaction or CompactionState()
-    return (both.full if strategy is CompactStrategy.FULL else both.minor) or StrategyState()
+    known = status.compaction or CompactionState()
+    slots = {CompactStrategy.FULL: known.full, CompactStrategy.MINOR: known.minor, CompactStrategy.SORT: known.sort}
+    return slots[strategy] or StrategyState()
 
 
 def _with(status: TableStatus, strategy: CompactStrategy, state: StrategyState) -> TableStatus:
-    """The status with one strategy's memory, and `next` and `failure` of the whole drawn from both."""
+    """The status with one strategy's memory, and `next` and `failure` of the whole drawn from all."""
     both = (status.compaction or CompactionState()).model_copy(update={strategy.value.lower(): state})
-    slots = [each for each in (both.full, both.minor) if each is not None]
+    slots = [each for each in (both.full, both.minor, both.sort) if each is not None]
     failures = [slot.failure for slot in slots if slot.failure is not None]
     summary = {
         "last_due": max((slot.last_due for slot in slots if slot.last_due), default=None),
@@ -283,8 +321,8 @@ def input_size(run: PaimonRun, table: PaimonTable) -> InputSize:
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:
-    """How many partitions were compacted."""
-    return {"compacted_partitions": result.compacted_partitions}
+    """How many partitions were compacted, and whether any row has changed."""
+    return {"compacted_partitions": result.compacted_partitions, "verification": verification_result(result)}
 
 
 def summary(result: Result) -> str:
@@ -293,7 +331,9 @@ def summary(result: Result) -> str:
     if count == 0:
         return "no partition reaches a threshold, so nothing was compacted"
     where = "" if count is None else f" in {count} partition{'' if count == 1 else 's'}"
-    return f"compacted from {_files(result.before)} to {_files(result.after)}{where}"
+    found = result.verification
+    verified = "" if found is None or not found.commits else f"; {found.rows} rows were compared, and none has changed"
+    return f"compacted from {_files(result.before)} to {_files(result.after)}{where}{verified}"
 
 
 def _files(measure: ResultMeasure | None) -> str:
@@ -322,6 +362,7 @@ OPERATION: Final = OperationSpec(
     skips_empty_table=True,
     may_end_without_jvm=True,
     need=need,
+    gain=files_gained,
     exceeded=exceeded,
     late_from=late_from,
     in_windows=True,

@@ -35,4 +35,6 @@ def summary(result: Result) -> str:
     return f"manifests were compacted{left}"
 
 
-OPERATION: Final = OperationSpec(type=TYPE, order=42, on_demand=WholeTable(TYPE), job=job, summary=summary)
+OPERATION: Final = OperationSpec(
+    type=TYPE, order=42, on_demand=WholeTable(TYPE), job=job, summary=summary, is_maintenance=True
+)

@@ -7,34 +7,60 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from paimon_contract.parameters.compact import CompactThresholds
-from paimon_operator.api.compaction import CompactStrategy, FullThresholds, MinorThresholds
+from paimon_operator.api.compaction import (
+    CompactStrategy,
+    FullCompaction,
+    FullThresholds,
+    MinorCompaction,
+    MinorThresholds,
+    SortCompaction,
+)
 from paimon_operator.api.table.facts import Health
+from paimon_operator.api.table.schedule_state import Check
 from paimon_operator.api.table.spec import BucketType, ChangelogProducerType, MergeEngineType, PaimonTableSpec
-from paimon_operator.api.table.status import Check, CompactionState, TableStatus
-from paimon_operator.api.units import delta, percent, readable_duration
-from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement, sentence
+from paimon_operator.api.table.status import CompactionState, TableStatus
+from paimon_operator.api.units import delta, percent
+from paimon_operator.core.operations.maintenance.sort_need import (
+    sort_hash,
+    sort_need,
+    sort_thresholds,
+    unsorted_files,
+)
+from paimon_operator.core.operations.need import (
+    AFTER_A_COMMIT,
+    UNKNOWN,
+    Need,
+    age_check,
+    by_checks,
+    holding_measurement,
+    sentence,
+)
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
 
 _VISIBLE_WHEN_COMPACTED: Final = (ChangelogProducerType.LOOKUP, ChangelogProducerType.FULL_COMPACTION)
 _MERGEABLE: Final = 2
 """Sorted runs of a bucket, or small files."""
+_TO_MERGE: Final = "A run starts at the first tick that finds files to merge and a threshold reached"
 
 
 def compaction_need(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> Need:
     """Whether the strategy has anything to do that its thresholds ask for."""
-    health, when = holding_measurement(context, status), thresholds_of(context, strategy)
+    if strategy is CompactStrategy.SORT:
+        return sort_need(context, status)
+    health, when = holding_measurement(context, status), _merging(context, strategy)
     if health is None or when is None or not _is_measured(context.spec, health, when):
         return UNKNOWN
     if _expires_records(context, strategy):
         return UNKNOWN
     if not has_work(context.spec, health, strategy):
-        return by_checks((), health.observed_at, f"{_shape(context.spec, health)}: there is nothing to merge")
+        found = f"{_shape(context.spec, health)}: there is nothing to merge"
+        return by_checks((), health.observed_at, found=found, next_run=_TO_MERGE)
     checks = [*_of_time(context, status, when, strategy)]
     if _was_compacted(context, status, health, strategy):
-        said = "nothing was committed since the last compaction"
-        return by_checks(checks, health.observed_at, said)
-    return by_checks([*_of_files(context.spec, health, when, strategy), *checks], health.observed_at, "")
+        found = "nothing was committed since the last compaction"
+        return by_checks(checks, health.observed_at, found=found, next_run=AFTER_A_COMMIT)
+    return by_checks([*_of_files(context.spec, health, when, strategy), *checks], health.observed_at)
 
 
 def job_thresholds(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> CompactThresholds | None:
@@ -42,7 +68,9 @@ def job_thresholds(context: TableContext, status: TableStatus, strategy: Compact
 
     None: it takes everything, because the strategy has no schedule, or because records expire.
     """
-    when, spec = thresholds_of(context, strategy), context.spec
+    if strategy is CompactStrategy.SORT:
+        return sort_thresholds(context, status)
+    when, spec = _merging(context, strategy), context.spec
     if when is None or _expires_records(context, strategy):
         return None
     level0 = 1 if waits_for_compaction(spec, strategy) else None
@@ -61,13 +89,50 @@ def job_thresholds(context: TableContext, status: TableStatus, strategy: Compact
 
 def files_beyond_thresholds(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> str:
     """What the last measurement shows beyond the thresholds of files, also where it may not hold any more."""
-    health, when = status.health, thresholds_of(context, strategy)
+    if strategy is CompactStrategy.SORT:
+        return unsorted_files(context, status)
+    health, when = status.health, _merging(context, strategy)
     checks = _of_files(context.spec, health, when, strategy) if health is not None and when is not None else ()
     return ", ".join(sentence(each) for each in checks if each.reached)
 
 
-def thresholds_of(context: TableContext, strategy: CompactStrategy) -> MinorThresholds | None:
-    """The effective thresholds; None for a strategy without a schedule."""
+def files_gained(context: TableContext, health: Health) -> int:
+    """Files that a compaction is expected to merge into others: small ones, and runs of the bucket that has most.
+
+    Without a primary key each file of level 0 is measured as a run, and only small ones are merged.
+    """
+    runs = (health.sorted_runs_max or 0) - 1 if context.spec.table_schema.primary_keys else 0
+    return (health.small_files or 0) + max(runs, 0)
+
+
+def block_of(
+    context: TableContext, strategy: CompactStrategy
+) -> MinorCompaction | FullCompaction | SortCompaction | None:
+    """The effective block of the strategy; None: it has no schedule."""
+    compaction = context.compaction
+    match strategy:
+        case CompactStrategy.MINOR:
+            return compaction.minor
+        case CompactStrategy.FULL:
+            return compaction.full
+        case CompactStrategy.SORT:
+            return compaction.sort
+
+
+def longest_delay(context: TableContext, strategy: CompactStrategy) -> timedelta | None:
+    """How long after its tick the strategy starts even outside the maintenance windows; None: it waits."""
+    block = block_of(context, strategy)
+    delay = block.when.max_delay if block is not None and block.when is not None else None
+    return None if delay is None else delta(delay)
+
+
+def settings_hash(context: TableContext, strategy: CompactStrategy) -> str:
+    """Identifies what a run by the schedule of the strategy is for."""
+    return sort_hash(context) if strategy is CompactStrategy.SORT else _thresholds_hash(_merging(context, strategy))
+
+
+def _merging(context: TableContext, strategy: CompactStrategy) -> MinorThresholds | None:
+    """The effective thresholds of a strategy that merges files; None for one without a schedule."""
     block = context.compaction.full if strategy is CompactStrategy.FULL else context.compaction.minor
     return None if block is None else block.when
 
@@ -132,9 +197,9 @@ def _of_time(
     both = status.compaction or CompactionState()
     full = both.full.last_time if both.full is not None else None
     own = full if strategy is CompactStrategy.FULL or both.minor is None else _latest(both.minor.last_time, full)
-    yield from _age(context, "maxDelay", own, when.max_delay)
+    yield from age_check(context, "maxDelay", own, when.max_delay)
     if isinstance(when, FullThresholds):
-        yield from _age(context, "fullCompactionAge", full, when.full_compaction_age)
+        yield from age_check(context, "fullCompactionAge", full, when.full_compaction_age)
 
 
 def _numbers(name: str, measured: int | None, threshold: int | None) -> Iterator[Check]:
@@ -142,15 +207,7 @@ def _numbers(name: str, measured: int | None, threshold: int | None) -> Iterator
         yield Check(name=name, measured=str(measured), threshold=str(threshold), reached=measured >= threshold)
 
 
-def _age(context: TableContext, name: str, since: datetime | None, threshold: str | None) -> Iterator[Check]:
-    """Before the first compaction the age counts from the object's creation."""
-    if threshold is not None:
-        age = max(context.now - (since or context.created), timedelta())
-        yield Check(name=name, measured=readable_duration(age), threshold=threshold, reached=age >= delta(threshold))
-
-
-def thresholds_hash(when: MinorThresholds | None) -> str:
-    """Identifies the thresholds that a run has."""
+def _thresholds_hash(when: MinorThresholds | None) -> str:
     return digest({} if when is None else when.to_json())
 
 
@@ -162,7 +219,7 @@ def _was_compacted(context: TableContext, status: TableStatus, health: Health, s
     """
     if context.compaction.partition_idle_time is not None or health.snapshot_id is None:
         return False
-    both, wanted = status.compaction or CompactionState(), thresholds_hash(thresholds_of(context, strategy))
+    both, wanted = status.compaction or CompactionState(), _thresholds_hash(_merging(context, strategy))
     own = both.full if strategy is CompactStrategy.FULL else both.minor
     if own is not None and own.compacted_snapshot == health.snapshot_id and own.compacted_for in (None, wanted):
         return True

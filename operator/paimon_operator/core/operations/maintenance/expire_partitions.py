@@ -72,4 +72,5 @@ OPERATION: Final = OperationSpec(
     skips_empty_table=True,
     in_windows=True,
     may_end_without_jvm=True,
+    small=True,
 )

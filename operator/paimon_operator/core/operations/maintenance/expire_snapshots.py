@@ -11,7 +11,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core.operations.base import DueRun
-from paimon_operator.core.operations.maintenance.expiry_need import expiry_need
+from paimon_operator.core.operations.maintenance.expiry_need import expiry_need, snapshots_gained
 from paimon_operator.core.operations.maintenance.retention_schedule import RetentionSchedule
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import OperationSpec
@@ -64,5 +64,7 @@ OPERATION: Final = OperationSpec(
     is_still_asked_for=_EXPIRY.is_still_asked_for,
     skips_empty_table=True,
     need=need,
+    gain=snapshots_gained,
     in_windows=True,
+    small=True,
 )

@@ -13,7 +13,8 @@ from typing import Final
 from paimon_operator.api.measure import PinKind
 from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN, DEFAULT_TIME_RETAINED, SnapshotRetention
 from paimon_operator.api.table.facts import Health
-from paimon_operator.api.table.status import Check, TableStatus
+from paimon_operator.api.table.schedule_state import Check
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import delta, readable_duration
 from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
 from paimon_operator.core.operations.verification import state_of
@@ -33,22 +34,45 @@ def expiry_need(context: TableContext, status: TableStatus) -> Need:
     if _may_have_tags(health):
         return UNKNOWN
     block = context.effective.retention.snapshots if context.effective.retention else None
-    return by_checks(_checks(context, health, block or SnapshotRetention()), health.observed_at, "there is no snapshot")
+    limits = block or SnapshotRetention()
+    found = "" if health.oldest_snapshot is not None else "there is no snapshot"
+    checks = _checks(context, health, limits)
+    return by_checks(checks, health.observed_at, found=found, next_run=_next_run(limits))
+
+
+def snapshots_gained(context: TableContext, health: Health) -> int:
+    """Snapshots that may expire. Each has files of its own: at least one of the snapshot and two lists."""
+    block = context.effective.retention.snapshots if context.effective.retention else None
+    kept = (block.num_retained_min if block else None) or DEFAULT_NUM_RETAINED_MIN
+    return max((health.snapshots or 0) - kept, 0)
 
 
 def _checks(context: TableContext, health: Health, block: SnapshotRetention) -> Iterator[Check]:
     """As Paimon decides: beyond the largest number, or older than the time and beyond the smallest number."""
-    count, smallest = health.snapshots or 0, block.num_retained_min or DEFAULT_NUM_RETAINED_MIN
+    count, smallest = health.snapshots or 0, _smallest(block)
     if block.num_retained_max is not None:
         beyond = count > block.num_retained_max
         yield _check("numRetainedMax", str(count), str(block.num_retained_max), reached=beyond)
-        smallest = min(smallest, block.num_retained_max)
     if health.oldest_snapshot is None:
         return
     longest = block.time_retained or DEFAULT_TIME_RETAINED
     age = max(context.now - health.oldest_snapshot, timedelta())
     yield _check("timeRetained", readable_duration(age), longest, reached=count > smallest and age > delta(longest))
     yield _check("numRetainedMin", str(count), str(smallest), reached=False)
+
+
+def _smallest(block: SnapshotRetention) -> int:
+    """The number of snapshots that stay whatever their age."""
+    smallest = block.num_retained_min or DEFAULT_NUM_RETAINED_MIN
+    return smallest if block.num_retained_max is None else min(smallest, block.num_retained_max)
+
+
+def _next_run(block: SnapshotRetention) -> str:
+    """The rule in words: the checks alone do not say that two of them go together."""
+    smallest, largest = _smallest(block), block.num_retained_max
+    beyond = f"{smallest} snapshots" if largest is None else f"{largest} snapshots, or more than {smallest}"
+    old = f"of which the oldest is older than {block.time_retained or DEFAULT_TIME_RETAINED}"
+    return f"A run starts at the first tick that finds more than {beyond} {old}"
 
 
 def _check(name: str, measured: str, threshold: str, *, reached: bool) -> Check:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
@@ -11,7 +11,8 @@ from paimon_operator.api.base import Json
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.effective import EffectiveRetention
-from paimon_operator.api.table.status import LastDecision, ScheduleState, TableStatus
+from paimon_operator.api.table.schedule_state import LastDecision, ScheduleState
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
@@ -44,7 +45,9 @@ class RetentionSchedule:
     member: str
     """The block in `EffectiveRetention`."""
     memory: str
-    """The field of `TableStatus`, a ScheduleState."""
+    """The field of `TableStatus`."""
+    new_state: Callable[[], ScheduleState] = ScheduleState
+    """What the field holds at first."""
 
     def block(self, context: TableContext) -> Block | None:
         """The effective block."""
@@ -111,7 +114,8 @@ class RetentionSchedule:
         return digest({**what, "timeZone": context.zone})
 
     def _state(self, status: TableStatus) -> ScheduleState:
-        return getattr(status, self.memory) or ScheduleState()
+        state: ScheduleState | None = getattr(status, self.memory)
+        return state or self.new_state()
 
     def _with(self, status: TableStatus, state: ScheduleState) -> TableStatus:
         return status.model_copy(update={self.memory: state})

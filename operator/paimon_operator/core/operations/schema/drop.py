@@ -12,7 +12,8 @@ from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
-from paimon_operator.api.table.status import DropState, LastFailure, TableStatus
+from paimon_operator.api.table.schedule_state import LastFailure
+from paimon_operator.api.table.status import DropState, TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity

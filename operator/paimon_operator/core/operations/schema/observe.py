@@ -16,7 +16,8 @@ from paimon_operator.api.base import rfc3339
 from paimon_operator.api.run.result import drift_found
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
-from paimon_operator.api.table.status import DriftState, LastDecision, TableStatus
+from paimon_operator.api.table.schedule_state import LastDecision
+from paimon_operator.api.table.status import DriftState, TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import drift_state, retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
@@ -150,4 +151,5 @@ OPERATION: Final = OperationSpec(
     record_result=record_result,
     only_reads=True,
     may_end_without_jvm=True,
+    small=True,
 )

@@ -14,8 +14,9 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.result import drift_found, edit_plan, loaded_writes
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, RunTrigger
+from paimon_operator.api.table.schedule_state import LastDecision, LastFailure
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import LastDecision, LastFailure, ProvisionState, TableStatus
+from paimon_operator.api.table.status import ProvisionState, TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import drift_state, edits, retries, write_ledgers
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
@@ -270,4 +271,5 @@ OPERATION: Final = OperationSpec(
     on_spec_change=on_spec_change,
     is_still_asked_for=is_still_asked_for,
     may_end_without_jvm=True,
+    small=True,
 )

@@ -18,8 +18,9 @@ from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.result import rescale_result
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision
 from paimon_operator.api.table.spec import BucketType, PaimonTable, PaimonTableSpec
-from paimon_operator.api.table.status import DecisionResult, LastDecision, RescaleState, TableStatus
+from paimon_operator.api.table.status import RescaleState, TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import edits, retries
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity

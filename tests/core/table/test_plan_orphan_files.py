@@ -1,0 +1,117 @@
+"""The search for orphan files: when a run starts, what it is, and when a human has to act."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.status import FailureClass
+from paimon_operator.api.table.status import OrphanFilesState
+from tests.support import builders
+from tests.support.table_world import TableWorld
+
+SEARCH = ("RemoveOrphanFiles", "")
+DAILY: dict[str, Any] = {"mode": "Delete", "olderThan": "3d", "schedule": "15 4 * * *"}
+FOUND: dict[str, Any] = {"orphanFiles": {"files": 20, "orphans": 9, "orphanBytes": 90, "unknown": 0, "report": "r"}}
+
+
+def world(block: dict[str, Any] | None = None, **spec: Any) -> TableWorld:
+    """A Ready table with this block, whose missed ticks are answered."""
+    table = builders.table(retention={"orphanFiles": block or DAILY}, **spec)
+    seen = TableWorld(table=table, catalog=builders.catalog()).ready()
+    seen.run_due()
+    return seen
+
+
+def state(seen: TableWorld) -> OrphanFilesState:
+    found = seen.table.status.orphan_files
+    assert found is not None
+    return found
+
+
+def test_a_run_starts_by_the_schedule_with_the_settings_of_the_table() -> None:
+    seen = world()
+    seen.wait(days=1)
+    assert seen.run_due() == [SEARCH]
+    assert seen.created[-1].spec.model_extra == {"removeOrphanFiles": {}}
+    assert state(seen).next is not None
+
+
+def test_a_table_without_the_block_has_no_run() -> None:
+    seen = TableWorld(table=builders.table(), catalog=builders.catalog()).ready()
+    seen.wait(days=30)
+    assert SEARCH not in seen.run_due()
+    assert seen.table.status.orphan_files is None
+
+
+def test_it_waits_for_a_maintenance_window() -> None:
+    seen = world()
+    seen.catalog = builders.catalog(maintenanceWindows=[{"schedule": "0 22 * * *", "duration": "1h"}])
+    seen.wait(days=1)
+    assert seen.run_due() == []
+    decision = state(seen).decision
+    assert decision is not None
+    assert decision.reason == Reason.WAITING_FOR_WINDOW
+
+
+def test_with_too_many_orphans_a_human_has_to_act_and_all_else_goes_on() -> None:
+    seen = world(writes=[builders.write()])
+    seen.wait(days=1)
+    while seen.settle() and seen.active.spec.type != "RemoveOrphanFiles":
+        seen.finish()
+    seen.fail(FailureClass.SPEC, Reason.TOO_MANY_ORPHAN_FILES, "9 of 20 files are orphans", **FOUND)
+    seen.settle()
+    assert seen.says("Ready") == ("True", "TableMatchesSpec")
+    assert seen.says("Stalled") == ("True", "TooManyOrphanFiles")
+    assert seen.says("Healthy") == ("False", "TooManyOrphanFiles")
+    assert (state(seen).files, state(seen).report) == (9, "r")
+    seen.wait(hours=1)
+    assert seen.run_due() == [("Write", "import")]
+
+
+def test_the_next_search_that_succeeds_ends_that() -> None:
+    seen = world()
+    seen.wait(days=1)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TOO_MANY_ORPHAN_FILES, "9 of 20 files are orphans", **FOUND)
+    seen.wait(days=1)
+    assert seen.run_due() == [SEARCH]
+    assert seen.says("Stalled")[0] == "False"
+    assert seen.says("Healthy")[0] == "True"
+
+
+def test_a_users_run_that_may_remove_more_ends_it_too() -> None:
+    seen = world()
+    seen.wait(days=1)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TOO_MANY_ORPHAN_FILES, "9 of 20 files are orphans", **FOUND)
+    asked: dict[str, Any] = {"removeOrphanFiles": {"mode": "Delete", "maxPercent": 60}}
+    seen.runs.append(builders.run("mine", table=seen.table, type="RemoveOrphanFiles", compact=None, **asked))
+    seen.settle()
+    seen.finish("RemoveOrphanFiles", orphanFiles=FOUND["orphanFiles"] | {"moved": 9})
+    seen.settle()
+    assert seen.says("Stalled")[0] == "False"
+
+
+def test_a_users_report_does_not_end_it() -> None:
+    seen = world()
+    seen.wait(days=1)
+    seen.settle()
+    seen.fail(FailureClass.SPEC, Reason.TOO_MANY_ORPHAN_FILES, "9 of 20 files are orphans", **FOUND)
+    for number, found in enumerate((FOUND["orphanFiles"] | {"orphans": 8}, {"restored": 3})):
+        asked: dict[str, Any] = {"removeOrphanFiles": {}}
+        seen.runs.append(builders.run(f"mine-{number}", table=seen.table, type=SEARCH[0], compact=None, **asked))
+        seen.settle()
+        seen.finish("RemoveOrphanFiles", orphanFiles=found)
+        seen.settle()
+        assert seen.says("Stalled") == ("True", "TooManyOrphanFiles")
+    assert state(seen).files == 8
+
+
+def test_an_unreadable_reference_is_retried_before_the_next_tick() -> None:
+    seen = world()
+    seen.wait(days=1)
+    seen.settle()
+    seen.fail(FailureClass.ENVIRONMENT, Reason.REFERENCE_UNREADABLE)
+    seen.wait(hours=1)
+    assert seen.run_due() == [SEARCH]

@@ -1,0 +1,56 @@
+"""Tables that are applied together on a real node share drivers, and a kill costs only the run in its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster import release
+from tests.e2e.kills import kill_shared_driver
+from tests.e2e.lab import Lab
+from tests.e2e.labs import Node
+from tests.support.kubectl import Object, condition
+
+TABLES = [f"t{number}" for number in range(10)]
+SHARED = "paimon-operator.dev/role=batch"
+COLUMNS = {"id": "BIGINT", "v": "STRING"}
+
+
+@pytest.fixture
+def sharing(node: Node) -> Iterator[None]:
+    """The operator of the second node, with shared Pods."""
+    release.install(node.env, node.images, batching={"enabled": True, "window": "3s"})
+    yield
+    release.install(node.env, node.images)
+
+
+def ready(tables: list[Object]) -> list[str]:
+    return [each["metadata"]["name"] for each in tables if condition(each, "Ready").get("status") == "True"]
+
+
+def is_active(pod: Object) -> bool:
+    return str(pod["status"].get("phase")) == "Running"
+
+
+@pytest.mark.own_node
+@pytest.mark.usefixtures("sharing")
+def test_after_the_kill_of_a_shared_driver_only_what_is_not_known_to_be_done_is_repeated(lab: Lab) -> None:
+    lab.kubectl.apply(*(lab.table(name, COLUMNS) for name in TABLES))
+    lab.kubectl.until_list("paimontable", "", lambda found: len(ready(found)) >= 2, what="two tables are Ready")
+    done = ready(lab.kubectl.list("paimontable"))
+    pods = list(filter(is_active, lab.kubectl.list("pod", SHARED)))
+    assert sum(map(kill_shared_driver, pods)) > 0
+
+    for name in TABLES:
+        lab.ready(name)
+    attempts = {name: run["status"]["attempts"] for name in TABLES for run in lab.runs(name, "Provision")}
+    assert list(attempts) == TABLES
+    assert [len(lab.runs(name, "Provision")) for name in TABLES] == [1] * len(TABLES)
+    assert {name: [each.get("shared") for each in attempts[name]] for name in done} == {key: [True] for key in done}
+    repeated = [name for name in TABLES if len(attempts[name]) > 1]
+    assert len(repeated) <= len(pods), "the run in its turn, in each Pod that was killed"
+    assert all(len(attempts[name]) == 2 and "shared" not in attempts[name][1] for name in repeated)
+    assert len(lab.pods()) <= len(TABLES) / 2, "a Pod each would be ten"
+    for name in TABLES:
+        assert [key.rpartition("/")[2] for key in lab.keys(f"{lab.database}.db/{name}/schema/")] == ["schema-0"]

@@ -1,0 +1,80 @@
+"""A run that Python performs: its outcome, and when the JVM's program reports more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paimon_contract.job import Job, JobCatalog
+from paimon_contract.parameters.remove_orphan_files import RemoveOrphanFilesParameters
+from paimon_contract.result import Outcome
+from paimon_engines.loader import load_engine
+from spark_apps.driver import without_jvm
+from spark_apps.failures.errors import RunError
+from spark_apps.metadata.volume import VolumeFiles
+from spark_apps.operations import remove_orphan_files
+from tests.spark_apps.jobs import job
+from tests.spark_apps.orphans.world import World
+from tests.support.whole_table import DAY_S, OWNER
+
+
+def asked(world: World, mode: str = "Report", **members: Any) -> Job:
+    usual: dict[str, Any] = {
+        "operation": "RemoveOrphanFiles",
+        "catalog": JobCatalog(world.root.as_uri(), "filesystem"),
+        "owner": OWNER,
+        "parameters": RemoveOrphanFilesParameters(mode=mode, older_than_seconds=3 * DAY_S),
+    }
+    return job(**usual | members)
+
+
+def outcome(of: Job) -> Outcome | None:
+    return remove_orphan_files.without_jvm(of, load_engine("paimon-1.4"), VolumeFiles())
+
+
+def test_the_driver_ends_without_a_jvm(world: World) -> None:
+    world.table.plant()
+    performed = without_jvm.perform(asked(world))
+    assert performed is not None
+    document, code = performed
+    assert (code, document["orphanFiles"]["orphans"], document["seenSnapshot"]) == (0, 10, 3)
+
+
+def test_a_refusal_ends_without_a_jvm_too(world: World) -> None:
+    world.table.plant(5)
+    performed = without_jvm.perform(asked(world, "Delete"))
+    assert performed is not None
+    document, code = performed
+    assert (code, document["error"]["reason"]) == (20, "TooManyOrphanFiles")
+    assert document["orphanFiles"]["orphans"] == 50, "with the numbers of its report"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "members"),
+    [
+        ("another owner", {"owner": "cluster/shop/another"}),
+        ("a warehouse on HDFS", {"catalog": JobCatalog("hdfs://lake/warehouse", "filesystem")}),
+        ("a table that does not exist", {"catalog": JobCatalog("file:///none", "filesystem")}),
+    ],
+)
+def test_the_jvm_is_needed_for_a_table_that_is_not_as_expected(
+    world: World, sentence: str, members: dict[str, Any]
+) -> None:
+    assert outcome(asked(world, **members)) is None, sentence
+    assert not world.own.exists()
+
+
+def test_the_jvm_reports_a_foreign_commit(world: World) -> None:
+    assert outcome(asked(world, "Delete", since_snapshot=1, user_runs=())) is None
+
+
+def test_the_jvm_looks_once_more_for_a_file_that_is_missing(world: World) -> None:
+    world.table.manifests()[0].unlink()
+    assert without_jvm.perform(asked(world)) is None
+    assert not world.reports()
+
+
+def test_a_mode_that_the_image_does_not_know_is_refused(world: World) -> None:
+    with pytest.raises(RunError, match="cannot do Archive"):
+        outcome(asked(world, "Archive"))
