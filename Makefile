@@ -141,12 +141,13 @@ long-node:
 	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md || code=1; \
 	exit $$code
 
+# The histories are a part of their own, so that a failure elsewhere does not cost their time again.
 HISTORIES := tests/spark/test_evolution_histories.py
-long-matrix: ENGINES_OF = --ignore=$(HISTORIES) tests/spark
-long-histories: ENGINES_OF = $(HISTORIES)
+long-matrix: SELECTED = --ignore=$(HISTORIES) tests/spark
+long-histories: SELECTED = $(HISTORIES)
 long-matrix long-histories: long-%:
 	@code=0; $(PYTEST) --whole-matrix --seconds-to=build/seconds-$*.json --junitxml=build/junit-$*.xml \
-		$(ENGINES_OF) || code=1; \
+		$(SELECTED) || code=1; \
 	$(BIN)/python -m tests.support.measured_alone build/seconds-$*.json || code=1; \
 	exit $$code
 

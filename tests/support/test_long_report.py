@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.support import long_report
+
+ROOT = Path(__file__).resolve().parents[2]
 
 PASSED = '<testcase classname="tests.e2e.test_faults" name="test_a[x|y]" time="80.04"/>'
 OF_CLASS = '<testcase classname="tests.e2e.test_faults.TestStory" name="test_b" time="10"/>'
@@ -92,8 +95,18 @@ def test_the_page_without_a_line_reports_that_none_is_recorded() -> None:
     assert "No call has been recorded." in long_report.page([])
 
 
+def test_the_parts_of_the_engine_matrix_together_run_every_spark_test_on_every_engine() -> None:
+    command = ["make", "--dry-run", "--no-print-directory", "long-matrix", "long-histories"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    calls = [each.split() for each in printed.replace("\\\n", " ").splitlines() if "--whole-matrix" in each]
+    matrix, histories = ([word for word in call if "tests/spark" in word] for call in calls)
+    assert matrix == [f"--ignore={histories[0]}", "tests/spark"]
+    assert histories == ["tests/spark/test_evolution_histories.py"]
+    assert (ROOT / histories[0]).exists()
+
+
 def test_the_committed_page_matches_the_committed_lines() -> None:
-    docs = Path(__file__).resolve().parents[2] / "docs"
+    docs = ROOT / "docs"
     file = docs / "test-long.jsonl"
     every = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     assert (docs / "test-long.md").read_text() == long_report.page(every)
