@@ -9,7 +9,7 @@ from typing import Any
 
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
-from paimon_operator.core.config import ObserverFacts
+from paimon_operator.core.config import ObserverFacts, OperatorFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.budgets import Budgets
@@ -45,15 +45,17 @@ class OperatorInMemory:
         max_concurrent_runs: int | None = None,
         pod_hours: int | None = None,
         observer: ObserverFacts | None = None,
+        facts: OperatorFacts | None = None,
     ) -> None:
         """Creates a process that is not started, on the `store` of an earlier process or an empty one."""
         self.time = time or VirtualTime()
         self.store = store or ObjectStore(self.time)
         self.events = RecordedEvents()
         self.limit = max_concurrent_runs
+        self.facts = facts or operator_facts(observer=observer)
         self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
         self.pod_hours, self.budgets = pod_hours, Budgets(pod_hours)
-        self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator_facts())))
+        self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, self.facts)))
         self.queue: WorkQueue[Key] = WorkQueue(
             namespace_of=lambda key: key.namespace, clock=self.time.seconds, call_later=self.time.call_later
         )
@@ -72,7 +74,7 @@ class OperatorInMemory:
             budgets=self.budgets,
             router=self.router,
             looks=self.looks,
-            operator=operator_facts(observer=observer),
+            operator=self.facts,
             clock=self.time,
         )
         launches = LaunchBuilder(
@@ -123,7 +125,11 @@ class OperatorInMemory:
         self.queue.close()
         await self.workers.stop()
         return await OperatorInMemory(
-            store=self.store, time=self.time, max_concurrent_runs=self.limit, pod_hours=self.pod_hours
+            store=self.store,
+            time=self.time,
+            max_concurrent_runs=self.limit,
+            pod_hours=self.pod_hours,
+            facts=self.facts,
         ).start()
 
     async def apply(self, *manifests: Manifest) -> None:
