@@ -37,7 +37,7 @@ def read_rows(
 def read_many(
     warehouse: str, database: str, tables: Iterable[str], *, env: Mapping[str, str] | None = None
 ) -> list[list[dict[str, Any]]]:
-    """The rows of several tables."""
+    """The rows of several tables, each at its head, or where its name ends so, at `@<option>=<value>` of the scan."""
     names = [f"{database}.{table}" for table in tables]
     options = catalog_options(warehouse, {**os.environ, **(env or {})})
     answer = _reader().ask({"catalog": options, "tables": names})

@@ -48,7 +48,10 @@ def _as_json(value: object) -> str:
 
 
 def _rows(catalog: Any, name: str) -> list[Row]:
+    name, _, place = name.partition("@")
     table = catalog.get_table(name)
+    if place:
+        table = table.copy(dict([place.split("=")]))
     builder = table.new_read_builder()
     rows = builder.new_read().to_arrow(builder.new_scan().plan().splits()).to_pylist()
     return sorted(rows, key=_first_value)

@@ -17,6 +17,7 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"select": query, "warehouse": uri}  the rows of a query in that catalog, as JSON, or Spark's error
   {"schema": uri}                      the schema of shop.orders in that warehouse as Paimon reads it, and the version
                                        of the schema files that it writes
+  {"play": method, ...}                a step of a random schedule (schedules/java_table.py)
   {"identifier": text}, {"literal": text}   read by Spark's parser with Paimon's extensions
 """
 
@@ -52,7 +53,10 @@ from spark_apps.operations import compact, expire_partitions
 from spark_apps.sql.identifiers import PARSER_OPTIONS
 from spark_apps.storage import hadoop
 from tests.support.kill_points import Died, dying, recording
+from tests.support.schedules.java_table import JavaTable
 from tests.support.worker_channel import serve
+
+_played = JavaTable()
 
 
 def answer(request: dict[str, Any]) -> Any:
@@ -60,10 +64,10 @@ def answer(request: dict[str, Any]) -> Any:
     if "job" in request:
         with mock.patch.dict(os.environ, request.get("environment", {})):
             return _do_job(request)
-    if "sql" in request:
-        return _run_outside(request["sql"], request["warehouse"])
-    if "select" in request:
-        return _select_outside(request["select"], request["warehouse"])
+    if "play" in request:
+        return _played.answer(request)
+    if "sql" in request or "select" in request:
+        return _do_outside(request)
     if "schema" in request:
         return _schema(request["schema"])
     parser: Any = _session()._jsparkSession.sessionState().sqlParser()
@@ -219,6 +223,12 @@ def _close(self: Session) -> None:
     if "catalog" in self.__dict__:
         self.catalog.close()
     _forget_session()
+
+
+def _do_outside(request: dict[str, Any]) -> Any:
+    if "sql" in request:
+        return _run_outside(request["sql"], request["warehouse"])
+    return _select_outside(request["select"], request["warehouse"])
 
 
 def _run_outside(statements: Sequence[str], warehouse: str) -> str | None:

@@ -1,0 +1,102 @@
+"""Random schedules of writes, each kind of maintenance, and kills: rows, tags, snapshots and files are as they must be.
+
+`SCHEDULE_SEED=7 pytest tests/spark/test_schedules.py` plays one schedule again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+from collections.abc import Iterable
+from typing import Final
+
+import pytest
+
+from tests.spark.lake import Lake
+from tests.support.schedules.generator import schedule
+from tests.support.schedules.player import Player
+from tests.support.schedules.schedule import Do, Row, Schedule, Step
+
+PER_CASE: Final = 20
+OWN_SEED: Final = os.environ.get("SCHEDULE_SEED")
+
+
+def of(lake: Lake, schedule: Schedule) -> Player:
+    """A player of the schedule, in a directory of its own."""
+    directory = lake.directory / f"seed-{schedule.seed}"
+    directory.mkdir()
+    return Player(dataclasses.replace(lake, directory=directory), schedule)
+
+
+def play_all(lake: Lake, seeds: Iterable[int]) -> list[Player]:
+    """Plays the schedules of these seeds. Raises one AssertionError with all that have failed."""
+    players, failed = [], []
+    for seed in seeds:
+        player = of(lake, schedule(seed))
+        try:
+            player.play()
+        except AssertionError as error:
+            failed.append(str(error))
+        players.append(player)
+        shutil.rmtree(player.lake.directory)
+    assert not failed, "\n\n".join(failed)
+    return players
+
+
+@pytest.mark.parametrize("seeds", [range(12) if OWN_SEED is None else [int(OWN_SEED)]], ids=["first"])
+def test_schedules_leave_exactly_the_rows_and_files_that_they_must(lake: Lake, seeds: Iterable[int]) -> None:
+    players = play_all(lake, seeds)
+    assert sum(each.moved for each in players), "no orphan was moved away, so nothing could go wrong"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", range(1000 // PER_CASE))
+def test_a_thousand_schedules(lake: Lake, case: int) -> None:
+    play_all(lake, range(PER_CASE * case, PER_CASE * (case + 1)))
+
+
+def begun(lake: Lake) -> Player:
+    """A table with two commits, before anything is planted."""
+    player = of(lake, dataclasses.replace(schedule(0), steps=()))
+    player.play_steps([Step(Do.BEGIN_WRITE, name=name, rows=rows) for name, rows in ROWS.items()])
+    player.play_steps([*(Step(Do.COMMIT, name=name) for name in ROWS), Step(Do.CHECK)])
+    return player
+
+
+ROWS: Final = {"w1": (Row(0, 1, 1, 10, 10), Row(0, 2, 2, 20, 20)), "w2": (Row(0, 3, 3, 30, 30),)}
+
+
+def test_a_reachable_file_that_is_removed_is_named(lake: Lake) -> None:
+    player = begun(lake)
+    file = sorted(player.lake.table_directory.glob("bucket-0/data-*"))[0]
+    file.unlink()
+    with pytest.raises(AssertionError, match=rf"SCHEDULE_SEED=0(.|\n)*{file.name} is missing, and snapshot/snapshot-"):
+        player.check()
+
+
+def test_a_row_that_is_lost_is_named(lake: Lake) -> None:
+    player = begun(lake)
+    gone = dataclasses.replace(ROWS["w1"][1], seq=9, gone=True)
+    player.begin_files(Step(Do.BEGIN_WRITE, name="planted", rows=(gone,)))
+    player.ask("commit", name="planted")
+    with pytest.raises(AssertionError, match=r"orders has 2 rows, expected 3; lost \[\(0, 2, 2, 20, 20\)\]"):
+        player.check()
+
+
+def test_a_snapshot_that_is_lost_is_named(lake: Lake) -> None:
+    player = begun(lake)
+    player.ask("expire", keep=1)
+    with pytest.raises(AssertionError, match="snapshot 1 does not exist"):
+        player.check()
+
+
+def test_a_writer_that_commits_later_than_olderthan_allows_loses_its_files(lake: Lake) -> None:
+    """What the schedules leave out is what the check finds."""
+    player = begun(lake)
+    player.play_steps([Step(Do.BEGIN_WRITE, name="late", rows=(Row(0, 4, 4, 40, 40),))])
+    for do in (Do.REPORT_ORPHANS, Do.DELETE_ORPHANS):
+        player.play_steps([Step(Do.PASS_TIME, hours=100), Step(do)])
+    player.play_steps([Step(Do.COMMIT, name="late")])
+    with pytest.raises(AssertionError, match="is missing, and snapshot/snapshot-3 needs it"):
+        player.check()

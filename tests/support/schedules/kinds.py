@@ -1,0 +1,97 @@
+"""The kinds of tables that schedules run on: those that both engines have."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Final
+
+DEDUPLICATE: Final = "deduplicate"
+PARTIAL_UPDATE: Final = "partial-update"
+AGGREGATION: Final = "aggregation"
+FIRST_ROW: Final = "first-row"
+APPEND: Final = "append"
+ENGINES: Final = (DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW, APPEND)
+DYNAMIC: Final = -1
+FORMATS: Final = ("parquet", "avro", "orc")
+
+
+@dataclass(frozen=True)
+class TableKind:
+    """The columns are p, k, seq, a and b, all INT. The key is k, or p and k where p is the partition."""
+
+    engine: str
+    """Merge engine; APPEND: a table without a key."""
+    buckets: int
+    """DYNAMIC: the table has as many as it needs."""
+    partitioned: bool
+    producer: str = "none"
+    """changelog-producer."""
+    vectors: bool = False
+    """Whether it has deletion vectors."""
+    inline: bool = False
+    """Whether writers compact and expire, too."""
+    format: str = "parquet"
+
+    @property
+    def has_key(self) -> bool:
+        """Whether rows replace or merge with each other."""
+        return self.engine != APPEND
+
+    @property
+    def hides_level_0(self) -> bool:
+        """Whether a batch read shows only what is compacted."""
+        return self.vectors or self.engine == FIRST_ROW
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the result depends on the order of the writes of one key, which concurrent writes do not have."""
+        return self.engine in (PARTIAL_UPDATE, FIRST_ROW)
+
+    @property
+    def needs_java(self) -> bool:
+        """Whether pypaimon 2.1.0 reads other rows than Java. It adds up a sum of several levels of a table with
+        lookups, of which a lower level has the sum of all above."""
+        return self.engine == AGGREGATION and self.producer == "lookup" and not self.vectors
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of the key."""
+        if not self.has_key:
+            return ()
+        return ("p", "k") if self.partitioned else ("k",)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The table's options."""
+        found = {"bucket": str(self.buckets), "file.format": self.format, "write-only": str(not self.inline).lower()}
+        if self.has_key:
+            found |= {"merge-engine": self.engine, "changelog-producer": self.producer}
+        elif self.buckets != DYNAMIC:
+            found["bucket-key"] = "k"
+        if self.engine in (DEDUPLICATE, PARTIAL_UPDATE):
+            found["sequence.field"] = "seq"
+        if self.engine == AGGREGATION:
+            of = {"seq": "max", "a": "sum", "b": "max"}
+            found |= {f"fields.{name}.aggregate-function": function for name, function in of.items()}
+        return found | ({"deletion-vectors.enabled": "true"} if self.vectors else {})
+
+
+def _all() -> list[TableKind]:
+    producers = ("none", "input", "lookup", "full-compaction")
+    choices = itertools.product(ENGINES, (1, 2, DYNAMIC), (False, True), producers, (False, True), (False, True))
+    found = [TableKind(*each) for each in choices]
+    return [each for each in found if _exists(each)]
+
+
+def _exists(kind: TableKind) -> bool:
+    if kind.vectors and (kind.engine in (FIRST_ROW, APPEND) or kind.producer not in ("none", "lookup")):
+        return False
+    if kind.inline and kind.hides_level_0 and kind.buckets != 1:
+        return False  # a write makes the rows of its own buckets visible, and the model knows partitions only
+    if kind.engine == APPEND:
+        return kind.producer == "none"
+    return kind.engine != FIRST_ROW or kind.producer in ("none", "lookup")
+
+
+KINDS: Final = tuple(_all())

@@ -1,0 +1,109 @@
+"""Which files of a table are reachable, read from its metadata by other code than that of RemoveOrphanFiles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import fastavro
+
+ADDED = 0
+_LISTS = ("baseManifestList", "deltaManifestList")
+_NO_DATA = ("snapshot", "schema", "tag", "branch", "consumer", "changelog")
+"""Directories of files that are found by their names."""
+
+
+@dataclass
+class TableTree:
+    """The files below a table's directory."""
+
+    root: Path
+    _records: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Avro file -> its records: they never change."""
+
+    def names(self) -> set[str]:
+        """Names of all data files and files of manifests, indexes and statistics."""
+        found = (each.relative_to(self.root) for each in self.root.rglob("*") if each.is_file())
+        return {each.name for each in found if each.parts[0] not in _NO_DATA}
+
+    def holders(self, damaged: frozenset[int] = frozenset()) -> dict[str, dict[str, Any]]:
+        """Path -> content of each snapshot and tag, also of branches, without the damaged snapshots."""
+        left_out = {self.root / "snapshot" / f"snapshot-{each}" for each in damaged}
+        roots = [self.root, *(self.root / "branch").glob("branch-*")]
+        paths = [path for each in roots for kind in ("snapshot", "tag") for path in (each / kind).glob(f"{kind}-*")]
+        return {
+            str(each.relative_to(self.root)): json.loads(each.read_text()) for each in paths if each not in left_out
+        }
+
+    def reachable(self, damaged: frozenset[int] = frozenset()) -> dict[str, str]:
+        """Name of each file that must exist -> the snapshot or tag that needs it."""
+        found: dict[str, str] = {}
+        for path, snapshot in self.holders(damaged).items():
+            keeps_changelog = path.startswith("snapshot/")
+            found.update(dict.fromkeys(self._of(snapshot, keeps_changelog=keeps_changelog), path))
+        return found
+
+    def missing(self, damaged: frozenset[int] = frozenset()) -> list[str]:
+        """A sentence for each file that is needed and does not exist."""
+        present = self.names()
+        try:
+            needed = self.reachable(damaged)
+        except FileNotFoundError as error:
+            return [f"{error.filename} is missing, and a snapshot or tag needs it"]
+        return sorted(f"{name} is missing, and {path} needs it" for name, path in needed.items() if name not in present)
+
+    def named(self) -> set[str]:
+        """All files that are named at all, also those of which a manifest says that they were removed."""
+        found = set(self.reachable())
+        manifests = {name for each in self.holders().values() for name in self._manifests(each)}
+        return found | {each["_FILE"]["_FILE_NAME"] for name in manifests for each in self._read(name)}
+
+    def _manifests(self, snapshot: dict[str, Any]) -> list[str]:
+        return [each for key in _LISTS for each in self._listed(snapshot[key])]
+
+    def _of(self, snapshot: dict[str, Any], *, keeps_changelog: bool) -> Iterator[str]:
+        manifests = self._manifests(snapshot)
+        yield from (snapshot[key] for key in _LISTS)
+        yield from manifests
+        yield from self._live(manifests)
+        if (name := snapshot.get("changelogManifestList")) and keeps_changelog:
+            changelogs = self._listed(name)
+            yield from (name, *changelogs, *self._live(changelogs))
+        if name := snapshot.get("indexManifest"):
+            yield name
+            yield from (each["_FILE_NAME"] for each in self._read(name))
+        if name := snapshot.get("statistics"):
+            yield name
+
+    def _listed(self, name: str) -> list[str]:
+        return [each["_FILE_NAME"] for each in self._read(name)]
+
+    def _live(self, manifests: list[str]) -> Iterator[str]:
+        entries = [each for name in manifests for each in self._read(name)]
+        gone = {each["_FILE"]["_FILE_NAME"] for each in entries if each["_KIND"] != ADDED}
+        for each in (each["_FILE"] for each in entries if each["_KIND"] == ADDED):
+            if each["_FILE_NAME"] not in gone:
+                yield from (each["_FILE_NAME"], *(each.get("_EXTRA_FILES") or ()))
+
+    def _read(self, name: str) -> list[dict[str, Any]]:
+        path = self.root / "manifest" / name
+        if not path.exists():
+            raise FileNotFoundError(2, "missing", str(path))
+        if name not in self._records:
+            with path.open("rb") as content:
+                self._records[name] = [dict(each) for each in fastavro.reader(content)]  # type: ignore[arg-type]
+        return self._records[name]
+
+    @cached_property
+    def snapshot_directory(self) -> Path:
+        """Where the snapshots of the main branch are."""
+        return self.root / "snapshot"
+
+    def snapshots(self) -> dict[int, dict[str, Any]]:
+        """The snapshots of the main branch that exist, by their ids."""
+        found = self.snapshot_directory.glob("snapshot-*")
+        return {int(each.name.partition("-")[2]): json.loads(each.read_text()) for each in found}
