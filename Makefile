@@ -142,8 +142,8 @@ long-node:
 	exit $$code
 
 # The histories are a part of their own, so that a failure elsewhere does not cost their time again.
-HISTORIES := tests/spark/test_evolution_histories.py
-long-matrix: SELECTED = --ignore=$(HISTORIES) tests/spark
+HISTORIES := $(addprefix tests/spark/test_,evolution_histories.py schedules.py operated_schedules.py)
+long-matrix: SELECTED = $(HISTORIES:%=--ignore=%) tests/spark
 long-histories: SELECTED = $(HISTORIES)
 long-matrix long-histories: long-%:
 	@code=0; $(PYTEST) --whole-matrix --seconds-to=build/seconds-$*.json --junitxml=build/junit-$*.xml \

@@ -9,7 +9,7 @@ from typing import Any
 
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
-from paimon_operator.core.config import ObserverFacts, SharingFacts
+from paimon_operator.core.config import ObserverFacts, OperatorFacts, SharingFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.budgets import Budgets
@@ -48,15 +48,17 @@ class OperatorInMemory:
         pod_hours: int | None = None,
         observer: ObserverFacts | None = None,
         sharing: SharingFacts | None = None,
+        facts: OperatorFacts | None = None,
     ) -> None:
         """Creates a process that is not started, on the `store` of an earlier process or an empty one."""
         self.time = time or VirtualTime()
         self.store = store or ObjectStore(self.time)
         self.events = RecordedEvents()
         self.limit, self.sharing = max_concurrent_runs, sharing
+        self.facts = facts or operator_facts(observer=observer)
         self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
         self.pod_hours, self.budgets = pod_hours, Budgets(pod_hours)
-        self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, operator_facts())))
+        self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, self.facts)))
         self.queue: WorkQueue[Key] = WorkQueue(
             namespace_of=lambda key: key.namespace, clock=self.time.seconds, call_later=self.time.call_later
         )
@@ -87,7 +89,7 @@ class OperatorInMemory:
             looks=self.looks,
             batches=self.batches,
             turns=self.turns,
-            operator=operator_facts(observer=observer),
+            operator=self.facts,
             clock=self.time,
         )
         launches = LaunchBuilder(
@@ -143,6 +145,7 @@ class OperatorInMemory:
             max_concurrent_runs=self.limit,
             pod_hours=self.pod_hours,
             sharing=self.sharing,
+            facts=self.facts,
         )
         return await successor.start()
 

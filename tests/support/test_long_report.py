@@ -100,9 +100,10 @@ def test_the_parts_of_the_engine_matrix_together_run_every_spark_test_on_every_e
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     calls = [each.split() for each in printed.replace("\\\n", " ").splitlines() if "--whole-matrix" in each]
     matrix, histories = ([word for word in call if "tests/spark" in word] for call in calls)
-    assert matrix == [f"--ignore={histories[0]}", "tests/spark"]
-    assert histories == ["tests/spark/test_evolution_histories.py"]
-    assert (ROOT / histories[0]).exists()
+    assert matrix == [*(f"--ignore={each}" for each in histories), "tests/spark"]
+    names = ("evolution_histories", "schedules", "operated_schedules")
+    assert histories == [f"tests/spark/test_{each}.py" for each in names]
+    assert all((ROOT / each).exists() for each in histories)
 
 
 def test_the_committed_page_matches_the_committed_lines() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from tests.support.schedules.kinds import DEDUPLICATE, FORMATS, KINDS, PARTIAL_UPDATE, TableKind
 from tests.support.schedules.schedule import Do, Row, Schedule, Step
@@ -23,11 +24,13 @@ _STRIDE = 97
 
 def schedule(seed: int) -> Schedule:
     """The schedule of this seed."""
-    return _Generator(seed).make()
+    return Generator(seed).make()
 
 
 @dataclass
-class _Generator:
+class Generator:
+    """Draws the steps, one after the other."""
+
     seed: int
     steps: list[Step] = field(default_factory=list)
     opened: dict[str, Step] = field(default_factory=dict)
@@ -48,13 +51,18 @@ class _Generator:
     def make(self) -> Schedule:
         """Begins with rows, and has two checks between."""
         self._write_at_once()
-        length = self.random.randint(10, 25)
+        length = self.length
         checks = self.random.sample(range(length), 2)
         for number in range(length):
             self.random.choices(*zip(*self._choices(), strict=True))[0]()
             if number in checks:
                 self._add(Do.CHECK)
         return Schedule(self.seed, self.kind, tuple(self.steps))
+
+    @property
+    def length(self) -> int:
+        """The number of draws, of which some are two steps."""
+        return self.random.randint(10, 25)
 
     def _choices(self) -> list[tuple[Callable[[], object], int]]:
         """What may come next, and its weight."""
@@ -76,7 +84,7 @@ class _Generator:
             found.append((self._delete_branch, 6))
         return found
 
-    def _add(self, do: Do, **members: object) -> Step:
+    def _add(self, do: StrEnum, **members: object) -> Step:
         step = Step(do, **members)  # type: ignore[arg-type]
         self.steps.append(step)
         return step

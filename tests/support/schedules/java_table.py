@@ -71,6 +71,24 @@ class JavaTable:
 
     def open(self, warehouse: str, keys: Sequence[str], partitions: Sequence[str], options: Mapping[str, str]) -> None:
         """Creates shop.orders."""
+        self._connect(warehouse)
+        self.catalog.createDatabase("shop", True)
+        schema = _paimon().schema.Schema.newBuilder()
+        for name in COLUMNS:
+            type_ = _paimon().types.DataTypes.INT()
+            schema.column(name, type_.copy(False) if name in keys else type_)
+        schema.primaryKey(_java_list(keys))
+        schema.partitionKeys(_java_list(partitions))
+        schema.options(_java_map(options))
+        self.catalog.createTable(_orders(), schema.build(), False)
+        self.table = self.catalog.getTable(_orders())
+
+    def attach(self, warehouse: str) -> None:
+        """Opens shop.orders, which exists."""
+        self._connect(warehouse)
+        self.table = self.catalog.getTable(_orders())
+
+    def _connect(self, warehouse: str) -> None:
         self.begun = {}
         self.is_new = _exists("org.apache.paimon.append.AppendCompactCoordinator")
         if self.catalog is not None:
@@ -78,17 +96,6 @@ class JavaTable:
         paimon = _paimon()
         settings = paimon.options.Options.fromMap(_java_map({"warehouse": warehouse, "cache-enabled": "false"}))
         self.catalog = paimon.catalog.CatalogFactory.createCatalog(paimon.catalog.CatalogContext.create(settings))
-        self.catalog.createDatabase("shop", True)
-        schema = paimon.schema.Schema.newBuilder()
-        for name in COLUMNS:
-            type_ = paimon.types.DataTypes.INT()
-            schema.column(name, type_.copy(False) if name in keys else type_)
-        schema.primaryKey(_java_list(keys))
-        schema.partitionKeys(_java_list(partitions))
-        schema.options(_java_map(options))
-        name = paimon.catalog.Identifier.create("shop", "orders")
-        self.catalog.createTable(name, schema.build(), False)
-        self.table = self.catalog.getTable(name)
 
     def begin_write(self, name: str, rows: Sequence[Sequence[Any]], *, buckets: int | None = None) -> None:
         """Writes rows of COLUMNS and `gone`. `buckets`: the bucket of a row is chosen here, by its key."""
@@ -222,6 +229,10 @@ class JavaTable:
     def _store_commit(self, name: str) -> Any:
         more = [self.table] if self.is_new else []
         return self.table.store().newCommit(f"schedule-{name}", *more)
+
+
+def _orders() -> Any:
+    return _paimon().catalog.Identifier.create("shop", "orders")
 
 
 def _messages(error: Py4JJavaError) -> str:

@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Final
 from unittest import mock
 
@@ -98,6 +99,10 @@ class Player:
         for do in (Do.REPORT_ORPHANS, Do.DELETE_ORPHANS):
             self.step(Step(Do.PASS_TIME, hours=2 * OLDER_THAN_HOURS))
             self.step(Step(do))
+        self.check_end()
+
+    def check_end(self) -> None:
+        """Compares everything with the model, and what is there with what is named."""
         self.step(Step(Do.CHECK))
         left = self.tree.names() - self.tree.named()
         assert not left, f"{self.told()}\nfiles that nothing needs are left: {sorted(left)}"
@@ -108,7 +113,7 @@ class Player:
         assert not found, "\n".join([self.told(), *found])
 
     @property
-    def _steps(self) -> dict[Do, Callable[[Step], None]]:
+    def _steps(self) -> dict[StrEnum, Callable[[Step], object]]:
         return {
             Do.BEGIN_WRITE: self._begin_write,
             Do.BEGIN_COMPACTION: self._begin_compaction,

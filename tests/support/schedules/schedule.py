@@ -57,9 +57,9 @@ class Do(StrEnum):
 class Step:
     """One step. Only the members that its kind needs are given."""
 
-    do: Do
+    do: StrEnum
     name: str = ""
-    """Of a write, a compaction, a tag or a branch."""
+    """Of a write, a compaction, a tag, a branch or a run."""
     rows: tuple[Row, ...] = ()
     full: bool = False
     """Of a compaction."""
@@ -71,6 +71,10 @@ class Step:
     tag: str = ""
     """Of a branch."""
     hours: int = 0
+    run: str = ""
+    """Type of a run."""
+    death: str = ""
+    """Of its driver."""
     call: int = 0
     """At which a removal of orphans is killed, or the commit of a writer that makes two snapshots: 1 or 2."""
 

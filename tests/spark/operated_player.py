@@ -1,0 +1,222 @@
+"""Plays a schedule on a table that the whole operator maintains: in memory, on a virtual clock, with real drivers.
+
+The operator is that of tests/runtime: real queue, workers, cache and core on an ObjectStore in memory. The kubelet is
+here: it performs the job of each Pod in the worker's JVM. RemoveOrphanFiles runs as in the image, without a JVM.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from unittest import mock
+
+from paimon_operator.core.ports import Kind
+from spark_apps.driver import without_jvm
+from spark_apps.driver.dispatch import read_job
+from spark_apps.operations import remove_orphan_files
+from spark_apps.orphans.times import Moment
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory
+from tests.support import builders, pods
+from tests.support.kill_points import Died
+from tests.support.manifests import Manifest as Document
+from tests.support.schedules import operated_schedule
+from tests.support.schedules.dying_storage import DyingStorage
+from tests.support.schedules.operated_schedule import KEPT, Death, Operated
+from tests.support.schedules.player import Player
+from tests.support.schedules.schedule import Do, Step
+
+MOST_PODS = 20
+"""In one step: more of them are a loop without end."""
+_REFUSED = ("TooManyOrphanFiles",)
+"""Why a run may fail: small tables have many orphans."""
+_KILLED = 137
+
+
+@dataclass
+class OperatedPlayer(Player):
+    """One schedule of an operator."""
+
+    performed: list[tuple[str, str]] = field(default_factory=list)
+    """Operation and end of each driver."""
+    _deaths: dict[str, Step] = field(default_factory=dict)
+    """Run -> the step that says when its first driver dies."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        facts = builders.operator_facts(default_engine=self.lake.engine.id, claims_allowed=True)
+        self.loop = asyncio.Runner()
+        self.operator = self._wait(_started(OperatorInMemory(facts=facts)))
+        self.lake.owner = f"{facts.cluster_id}/{SHOP}/orders"
+        self._tell_time()
+
+    def close(self) -> None:
+        """Ends the operator."""
+        self.operator.queue.close()
+        self._wait(self.operator.workers.stop())
+        self.loop.close()
+
+    @property
+    def _steps(self) -> dict[StrEnum, Callable[[Step], object]]:
+        return {
+            **super()._steps,
+            Operated.REQUEST_RUN: self._request_run,
+            Operated.KILL_OPERATOR: lambda _: self._kill_operator(),
+            Operated.PAUSE_WRITERS: lambda _: self._apply_table(paused=True),
+            Operated.RESUME_WRITERS: lambda _: self._apply_table(paused=False),
+        }
+
+    def _create_table(self) -> None:
+        place: Any = {"warehouse": "file:///data/warehouse", "storage": {"claim": {"name": "lake"}}, "locations": None}
+        of = builders.catalog_manifest(
+            "lake", SHOP, **place, engine=self.lake.engine.id, allowedDatabases=["shop"], commitPolicy="AllowUnsafe"
+        )
+        self._wait(self.operator.apply(of))
+        self._apply_table(paused=False)
+        ready = self.operator.condition("Ready")
+        assert ready[0] == "True", ready
+        self.ask("attach", warehouse=self.lake.warehouse)
+
+    def _apply_table(self, *, paused: bool) -> None:
+        has_minor = self.lake.engine.has_minor_compaction
+        spec = operated_schedule.Manifest(self.schedule.kind, has_minor, paused).spec
+        self._wait(self.operator.apply(builders.table_manifest("orders", SHOP, **spec)))
+        self._serve()
+
+    def _pass_time(self, step: Step) -> None:
+        """In hours, so that each tick has its run."""
+        for _ in range(step.hours):
+            self._wait(self.operator.pass_time(hours=1))
+            self._tell_time()
+            self._serve()
+
+    def _tell_time(self) -> None:
+        self.now_ms = int(self.operator.time.now().timestamp() * 1000)
+
+    def _request_run(self, step: Step) -> None:
+        members: dict[str, Any] = {"type": step.run}
+        if step.run != "Compact":
+            members["compact"] = None
+        if step.run == "RemoveOrphanFiles":
+            members["removeOrphanFiles"] = {"maxPercent": 100}
+        self._deaths[step.name] = step
+        self._wait(self.operator.apply(builders.run_manifest(step.name, table="orders", namespace=SHOP, **members)))
+        self._serve()
+
+    def _kill_operator(self) -> None:
+        self.operator = self._wait(self.operator.kill())
+        self._serve()
+
+    def end(self) -> None:
+        """All writers die. Long afterwards nothing is left but what is named."""
+        for name in list(self._begun):
+            self.step(Step(Do.DIE, name=name))
+        self.step(Step(Operated.PAUSE_WRITERS))
+        self.step(Step(Operated.REQUEST_RUN, name="last-expiry", run="ExpireSnapshots"))
+        for name in ("last-report", "last-delete"):
+            self.step(Step(Do.PASS_TIME, hours=80))
+            self.step(Step(Operated.REQUEST_RUN, name=name, run="RemoveOrphanFiles"))
+        self.check_end()
+        left = [each for each in self._deaths if self._phase_of(each) != "Succeeded"]
+        assert not left, f"{self.told()}\nruns that have not succeeded: {left}; {self.performed}"
+
+    def _phase_of(self, run: str) -> str:
+        found = self.operator.store.peek(Kind.RUN, SHOP, run)
+        assert found is not None
+        return str((found.get("status") or {}).get("phase"))
+
+    def _serve(self) -> None:
+        """Performs the jobs of all Pods, until there is none."""
+        for _ in range(MOST_PODS):
+            pod = next(
+                (each for each in map(self._pod, self.operator.store.names(Kind.POD)) if not _has_ended(each)), None
+            )
+            if pod is None:
+                return
+            self._perform(pod)
+        raise AssertionError(f"{self.told()}\ndrivers without end: {self.performed}")
+
+    def _pod(self, name: str) -> Document:
+        found: Document | None = self.operator.store.peek(Kind.POD, SHOP, name)
+        assert found is not None
+        return found
+
+    def _perform(self, pod: Document) -> None:
+        volume = next(each["configMap"]["name"] for each in pod["spec"]["volumes"] if "configMap" in each)
+        config = self.operator.store.peek(Kind.CONFIG_MAP, SHOP, volume)
+        assert config is not None
+        document = json.loads(config["data"]["job.json"])
+        document["catalog"]["warehouse"] = self.lake.warehouse
+        death = self._deaths.get(document["run"]["name"])
+        is_first = pod["metadata"]["name"].endswith("-1")
+        result = self._driver(document, death if is_first else None)
+        self._note_run(document["operation"])
+        self._stamp()
+        self._end(pod, document, result)
+
+    def _driver(self, document: Document, death: Step | None) -> tuple[Document, int] | None:
+        """The result of the driver; None: it has died."""
+        dies = death.death if death is not None else ""
+        if dies == Death.AT_START:
+            return None
+        if document["operation"] == "RemoveOrphanFiles":
+            dies_at = death.call if death is not None and dies == Death.BETWEEN else None
+            done = self._without_jvm(document, dies_at)
+        else:
+            ended = self.lake.perform(document)
+            done = ended.result, ended.code
+        return None if dies == Death.BEFORE_REPORT else done
+
+    def _without_jvm(self, document: Document, dies_at: int | None) -> tuple[Document, int] | None:
+        moment, storage = Moment(self.now_ms, self.now_ms), DyingStorage(dies_at)
+        with (
+            mock.patch.object(remove_orphan_files, "moment_of", return_value=moment),
+            mock.patch.object(remove_orphan_files, "storage_in", return_value=storage),
+        ):
+            try:
+                done = without_jvm.perform(read_job(json.dumps(document)))
+            except Died:
+                return None
+        assert done is not None, f"{self.told()}\nRemoveOrphanFiles asked for a JVM"
+        self.moved += done[0].get("orphanFiles", {}).get("moved") or 0
+        return done
+
+    def _note_run(self, operation: str) -> None:
+        level_0 = tuple(self.model.level_0)
+        self._note_snapshots({"COMPACT": lambda: self.model.compact(level_0)})
+        if operation == "ExpireSnapshots" and set(self.model.snapshots) - set(self.tree.snapshots()):
+            self.model.expire(KEPT)
+
+    def _end(self, pod: Document, document: Document, result: tuple[Document, int] | None) -> None:
+        answer, code = ({}, _KILLED) if result is None else result
+        error = answer.get("error", {})
+        reason = f"{error.get('reason')}: {error.get('message')}" if error else "ended" if answer else "died"
+        self.performed.append((document["operation"], reason))
+        assert not error or error["reason"] in _REFUSED, f"{self.told()}\n{document['operation']} failed: {error}"
+        message = json.dumps(answer) if answer else ""
+        status = pods.ended(code, message, finished=self.operator.time.now())
+        self.operator.store.set_status(Kind.POD, SHOP, pod["metadata"]["name"], status)
+        self._wait(self.operator.settle())
+
+    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return self.loop.run(work)
+
+
+def _has_ended(pod: Document) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+async def _started(operator: OperatorInMemory) -> OperatorInMemory:
+    return await operator.start()
+
+
+def played(player: OperatedPlayer) -> OperatedPlayer:
+    """The player at the end of its schedule."""
+    try:
+        player.play()
+    finally:
+        player.close()
+    return player
