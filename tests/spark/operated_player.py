@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import uuid
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,17 +24,26 @@ from tests.runtime.operator_in_memory import SHOP, OperatorInMemory
 from tests.support import builders, pods
 from tests.support.kill_points import Died
 from tests.support.manifests import Manifest as Document
+from tests.support.object_store import ObjectStore
 from tests.support.schedules import operated_schedule
 from tests.support.schedules.dying_storage import DyingStorage
 from tests.support.schedules.operated_schedule import KEPT, Death, Operated
 from tests.support.schedules.player import Player
 from tests.support.schedules.schedule import Do, Step
+from tests.support.virtual_time import VirtualTime
 
 MOST_PODS = 20
 """In one step: more of them are a loop without end."""
 _REFUSED = ("TooManyOrphanFiles",)
 """Why a run may fail: small tables have many orphans."""
 _KILLED = 137
+
+
+class _Store(ObjectStore):
+    """With UIDs like those of an API server: by their form, the operator knows the commits of its own runs."""
+
+    def new_uid(self, number: int) -> str:
+        return str(uuid.UUID(int=number))
 
 
 @dataclass
@@ -49,7 +59,8 @@ class OperatedPlayer(Player):
         super().__post_init__()
         facts = builders.operator_facts(default_engine=self.lake.engine.id, claims_allowed=True)
         self.loop = asyncio.Runner()
-        self.operator = self._wait(_started(OperatorInMemory(facts=facts)))
+        time = VirtualTime()
+        self.operator = self._wait(_started(OperatorInMemory(store=_Store(time), time=time, facts=facts)))
         self.lake.owner = f"{facts.cluster_id}/{SHOP}/orders"
         self._tell_time()
 

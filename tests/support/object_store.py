@@ -188,12 +188,16 @@ class ObjectStore:
             raise StaleError(f"{kind} {meta['name']} has changed", status=409)
         return known
 
+    def new_uid(self, number: int) -> str:
+        """The UID of a new object."""
+        return f"uid-{number}"
+
     def _new(self, kind: Kind, namespace: str, body: Manifest) -> Json:
         new = _copied(dict(body))
         new["metadata"] = {
             **new["metadata"],
             "namespace": namespace,
-            "uid": f"uid-{next(self._versions)}",
+            "uid": self.new_uid(next(self._versions)),
             "generation": 1,
             "creationTimestamp": self._now(),
         }
