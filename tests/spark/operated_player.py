@@ -1,7 +1,8 @@
 """Plays a schedule on a table that the whole operator maintains: in memory, on a virtual clock, with real drivers.
 
 The operator is that of tests/runtime: real queue, workers, cache and core on an ObjectStore in memory. The kubelet is
-here: it performs the job of each Pod in the worker's JVM. RemoveOrphanFiles runs as in the image, without a JVM.
+here: it performs the job of each Pod by the driver's two programs, as the image does: the one without a JVM, then the
+other one in the JVM of the worker.
 """
 
 from __future__ import annotations
@@ -173,26 +174,27 @@ class OperatedPlayer(Player):
         dies = death.death if death is not None else ""
         if dies == Death.AT_START:
             return None
-        if document["operation"] == "RemoveOrphanFiles":
-            dies_at = death.call if death is not None and dies == Death.BETWEEN else None
+        dies_at = death.call if death is not None and dies == Death.BETWEEN else None
+        try:
             done = self._without_jvm(document, dies_at)
-        else:
+        except Died:
+            return None
+        if done is None:
+            assert document["operation"] != "RemoveOrphanFiles", f"{self.told()}\nit asked for a JVM"
             ended = self.lake.perform(document)
             done = ended.result, ended.code
         return None if dies == Death.BEFORE_REPORT else done
 
     def _without_jvm(self, document: Document, dies_at: int | None) -> tuple[Document, int] | None:
+        """As in the image, this comes first. None: it needs a JVM. Raises Died."""
         moment, storage = Moment(self.now_ms, self.now_ms), DyingStorage(dies_at)
         with (
             mock.patch.object(remove_orphan_files, "moment_of", return_value=moment),
             mock.patch.object(remove_orphan_files, "storage_in", return_value=storage),
         ):
-            try:
-                done = without_jvm.perform(read_job(json.dumps(document)))
-            except Died:
-                return None
-        assert done is not None, f"{self.told()}\nRemoveOrphanFiles asked for a JVM"
-        self.moved += done[0].get("orphanFiles", {}).get("moved") or 0
+            done = without_jvm.perform(read_job(json.dumps(document)))
+        if done is not None:
+            self.moved += done[0].get("orphanFiles", {}).get("moved") or 0
         return done
 
     def _note_run(self, operation: str) -> None:

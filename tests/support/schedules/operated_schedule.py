@@ -108,11 +108,11 @@ class Manifest:
     @property
     def spec(self) -> dict[str, Any]:
         """The spec, without the catalog and the database."""
-        compaction = {"mode": "Dedicated", "full": {"schedule": "0 3 * * *"}}
+        compaction = {"mode": "Dedicated", "full": {"schedule": "0 3 */4 * *"}}
         if self.has_minor:
-            compaction["minor"] = {"schedule": "30 */8 * * *"}
-        snapshots = {"schedule": "10 */12 * * *", "numRetainedMin": 1, "numRetainedMax": KEPT, "timeRetained": "1h"}
-        orphans = {"mode": "Delete" if self.paused else "Report", "olderThan": "3d", "schedule": "40 5 * * *"}
+            compaction["minor"] = {"schedule": "30 4 */2 * *"}
+        snapshots = {"schedule": "10 5 */3 * *", "numRetainedMin": 1, "numRetainedMax": KEPT, "timeRetained": "1h"}
+        orphans = {"mode": "Delete" if self.paused else "Report", "olderThan": "3d", "schedule": "40 6 */3 * *"}
         return {
             "schema": self._schema,
             "bucket": self._bucket,
