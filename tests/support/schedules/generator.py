@@ -129,7 +129,8 @@ class Generator:
 
     def _expire(self) -> None:
         do = Do.EXPIRE_SNAPSHOTS if self.random.random() < 0.75 else Do.DIE_IN_EXPIRY
-        self._add(do, keep=self.random.randint(1, 4))
+        moment = {"call": self.random.choice([1, 2])} if do is Do.DIE_IN_EXPIRY else {}
+        self._add(do, keep=self.random.randint(1, 4), **moment)
 
     def _drop_partition(self) -> None:
         self._add(Do.DROP_PARTITION, partition=self.random.randrange(PARTITIONS))

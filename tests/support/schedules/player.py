@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
@@ -221,16 +222,26 @@ class Player:
         self.model.expire(step.keep)
 
     def _die_in_expiry(self, step: Step) -> None:
-        """Expires, and puts the snapshot files back: an expiry removes them at its end."""
+        """Expires, and puts back what an expiry removes at its end: for each snapshot its manifests, then its file.
+
+        Call 1: it has removed data files only. Call 2: all but the file of the last snapshot and the hint.
+        """
         directory = self.tree.snapshot_directory
-        before = {each: each.read_bytes() for each in directory.iterdir()}
+        hints, snapshots = self._contents("snapshot/[EL]*"), self._contents("snapshot/snapshot-*")
+        manifests = self._contents("manifest/*", "index/*", "statistics/*")
         self.ask("expire", keep=step.keep)
-        for path, content in before.items():
-            path.write_bytes(content)
-        for path in set(directory.iterdir()) - set(before):  # the hint for the earliest one is written last
+        gone = sorted((each for each in snapshots if not each.exists()), key=lambda each: int(each.name[9:]))
+        _restore({each: snapshots[each] for each in (gone if step.call == 1 else gone[-1:])})
+        _restore(manifests if step.call == 1 else {})
+        for path in directory.glob("[EL]*"):
             path.unlink()
+        _restore(hints)
         self.model.expire(step.keep)
         self.model.damaged = set(self.tree.snapshots()) - set(self.model.snapshots)
+
+    def _contents(self, *patterns: str) -> dict[Path, bytes]:
+        found = (path for each in patterns for path in self.tree.root.glob(each))
+        return {path: path.read_bytes() for path in found}
 
     def _drop_partition(self, step: Step) -> None:
         self.ask("drop", name="drop", partition=step.partition)
@@ -289,3 +300,8 @@ class Player:
             ),
         )
         return remove_orphan_files.perform(of, storage)
+
+
+def _restore(contents: dict[Path, bytes]) -> None:
+    for path, content in contents.items():
+        path.write_bytes(content)

@@ -34,7 +34,7 @@ class Do(StrEnum):
     """It is killed in its commit: the manifests are there, the snapshot is not."""
     EXPIRE_SNAPSHOTS = "ExpireSnapshots"
     DIE_IN_EXPIRY = "DieInExpiry"
-    """The expiry is killed: the files are removed, the snapshots are not."""
+    """The expiry is killed when it has removed files, and not all of its snapshots."""
     DROP_PARTITION = "DropPartition"
     """What ExpirePartitions commits."""
     CREATE_TAG = "CreateTag"
@@ -76,7 +76,7 @@ class Step:
     death: str = ""
     """Of its driver."""
     call: int = 0
-    """At which a removal of orphans is killed, or the commit of a writer that makes two snapshots: 1 or 2."""
+    """At which a removal of orphans is killed, an expiry, or the commit of a writer that makes two snapshots."""
 
     def __str__(self) -> str:
         given = {key: value for key, value in vars(self).items() if value and key not in ("do", "rows")}
