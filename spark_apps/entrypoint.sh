@@ -27,6 +27,9 @@ for name in ("pyspark", "spark_apps"):
   eval "$found"
 fi
 
+# A uid without a passwd entry has no name and no home; Spark and Hadoop want both.
+export HADOOP_USER_NAME="${HADOOP_USER_NAME:-spark}"
+
 # Python is the first process then, and takes SIGTERM.
 [ "${1:-}" != observer ] || exec "$python" -m spark_apps.observer.main
 
@@ -35,8 +38,6 @@ for jar in "$home"/jars/*.jar "$PYSPARK_DIR"/jars/*.jar; do
   class_path=$class_path:$jar
 done
 
-# A uid without a passwd entry has no name and no home; Spark and Hadoop want both.
-export HADOOP_USER_NAME="${HADOOP_USER_NAME:-spark}"
 export SPARK_USER="${SPARK_USER:-$HADOOP_USER_NAME}" # who executors are to an HDFS without Kerberos
 export SPARK_LOCAL_DIRS="${SPARK_LOCAL_DIRS:-$tmp}"
 # With SPARK_HOME set, Python would import pyspark from a zip file, without compiled modules.

@@ -91,6 +91,10 @@ TERMINATION_LOG: Final = "TERMINATION_LOG"
 TMPDIR: Final = "TMPDIR"
 """The only directory that is written to."""
 
+# Set by Python for the libraries that it loads.
+TOKIO_WORKER_THREADS: Final = "TOKIO_WORKER_THREADS"
+"""Threads of each client of hdfs-native."""
+
 # Set by entrypoint.sh for Java, Spark and Python.
 SPARK_AUTH_SECRET: Final = "_SPARK_AUTH_SECRET"  # noqa: S105 - the variable's name
 SPARK_CONF_DIR: Final = "SPARK_CONF_DIR"

@@ -34,6 +34,8 @@ class ObserverConfig(Document):
     version: int = VERSION
     engine: str
     catalog: JobCatalog
+    hadoop: dict[str, str] | None = None
+    """Options of the HDFS that holds the warehouse. None for any other storage."""
     url: str
     """Where the looks are reported."""
     token_file: str

@@ -19,6 +19,7 @@ from spark_apps.metadata.pins import read_pins
 from spark_apps.metadata.settings import FIXED, SMALL_FILE_SHARE
 from spark_apps.metadata.table_files import location_of
 from spark_apps.progress import log_step
+from spark_apps.storage.hdfs import Hdfs
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,9 @@ def measure_table(session: Session, table: Any, *, pins: bool = True) -> Measure
 
 
 def files_for(session: Session) -> MetadataFiles:
-    """The files of the warehouse, read by Python where it can."""
+    """The files of the warehouse, read by Python where it can. On HDFS Java has logged in already."""
     try:
-        found = files_of(session.job, session.engine)
+        found = None if Hdfs.holds(session.job.catalog.warehouse) else files_of(session.job, session.engine)
     except UnreadableError as error:
         log_step(f"Paimon reads the files: {error}")
         found = None

@@ -6,6 +6,7 @@ Everything here only reads, and raises UnreadableError where a JVM may still be 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from paimon_contract.job import Job, JobCatalog
@@ -13,18 +14,23 @@ from paimon_engines.engine import Engine
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.volume import VolumeFiles
 from spark_apps.storage import s3
+from spark_apps.storage.hdfs import Hdfs
 
 
 def files_of(job: Job, engine: Engine) -> MetadataFiles | None:
-    """The files of the job's warehouse; None where only a JVM can read them, as on HDFS."""
-    return files_in(job.catalog, engine)
+    """The files of the job's warehouse; None where only a JVM can read them."""
+    return files_in(job.catalog, engine, job.hadoop)
 
 
-def files_in(catalog: JobCatalog, engine: Engine) -> MetadataFiles | None:
-    """The same for a catalog."""
+def files_in(catalog: JobCatalog, engine: Engine, hadoop: Mapping[str, str]) -> MetadataFiles | None:
+    """The same for a catalog, with the options of Hadoop's file systems."""
     scheme = urlsplit(catalog.warehouse).scheme
     if scheme == s3.SCHEME:
         from spark_apps.metadata.s3 import S3Files  # noqa: PLC0415  (botocore takes long to import)
 
         return S3Files.of(catalog.options, engine.s3)
+    if Hdfs.holds(catalog.warehouse):
+        from spark_apps.metadata.hdfs import HdfsFiles  # noqa: PLC0415  (17 MB, of which most drivers need nothing)
+
+        return HdfsFiles.of(catalog.warehouse, hadoop)
     return VolumeFiles() if scheme in ("", "file") else None

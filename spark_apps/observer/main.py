@@ -123,7 +123,7 @@ def main() -> int:
 
 
 def _loop(config: ObserverConfig, on_progress: Callable[[], None]) -> ObserverLoop:
-    files = files_in(config.catalog, load_engine(config.engine))
+    files = files_in(config.catalog, load_engine(config.engine), config.hadoop or {})
     if files is None:
         raise UnreadableError(f"only a JVM reads {config.catalog.warehouse}")
     return ObserverLoop(

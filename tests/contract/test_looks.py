@@ -33,6 +33,11 @@ def test_the_observer_reads_the_configuration_that_the_operator_writes() -> None
     assert read_config(config_text(CONFIG)) == CONFIG
 
 
+def test_the_options_of_hdfs_reach_the_observer() -> None:
+    config = replace(CONFIG, hadoop={"dfs.client.socket-timeout": "9000"})
+    assert read_config(config_text(config)) == config
+
+
 def test_a_variable_in_the_configuration_is_not_expanded_by_the_kubelet() -> None:
     config = replace(CONFIG, catalog=replace(CONFIG.catalog, options={"s3.x": "$(AWS_SECRET_ACCESS_KEY) $$"}))
     assert "$" not in config_text(config)

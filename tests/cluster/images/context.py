@@ -24,7 +24,7 @@ ENTRYPOINT = CHECKOUT / "spark_apps" / "entrypoint.sh"
 TRAINING = CHECKOUT / "tools" / "engines" / "train_cds.py"
 """Makes the class-data archive; in the image only while it is built."""
 
-SPARK_REQUIREMENTS = ("backports.zstd", "botocore", "fastavro", "py4j", "pyyaml", "tzdata")
+SPARK_REQUIREMENTS = ("backports.zstd", "botocore", "fastavro", "hdfs-native", "py4j", "pyyaml", "tzdata")
 """What the Spark image needs from PyPI besides pyspark itself; versions by constraints.txt."""
 
 # Layers are reused by their content *and* times; sources get one fixed time (2000-01-01).

@@ -91,6 +91,49 @@ def test_the_pod_reaches_the_storage_as_drivers_do(given: dict[str, Any]) -> Non
     assert pod["metadata"]["labels"] == {"team": "a", **naming.observer_labels("lake")}
 
 
+def on_hdfs(**hdfs: Any) -> PaimonCatalog:
+    return builders.catalog(warehouse="hdfs://nn:8020/lake", storage={"hdfs": hdfs})
+
+
+KERBEROS = {
+    "configMapRef": {"name": "hadoop-conf"},
+    "kerberos": {
+        "principal": "paimon@LAKE.TEST",
+        "keytabSecretRef": {"name": "lake-keytab"},
+        "krb5ConfigMapRef": {"name": "krb5"},
+    },
+}
+
+
+def test_on_hdfs_it_has_the_configuration_and_the_identity_of_drivers() -> None:
+    pod = pod_of(on_hdfs(**KERBEROS, options={"dfs.client.socket-timeout": "9000"}))
+    (container,) = pod["spec"]["containers"]
+    variables = {each["name"]: each.get("value") for each in container["env"]}
+    config = read_config(variables[environment.OBSERVER_CONFIG] or "")
+    assert config.catalog.warehouse == "hdfs://nn:8020/lake"
+    assert config.hadoop == {"dfs.client.socket-timeout": "9000", "hadoop.security.authentication": "kerberos"}
+    assert variables[environment.KRB5PRINCIPAL] == "paimon@LAKE.TEST"
+    mounted = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    assert variables[environment.KRB5KEYTAB] == f"{mounted['keytab']}/keytab"
+    assert variables[environment.KRB5_CONFIG] == f"{mounted['krb5']}/krb5.conf"
+    assert variables[environment.HADOOP_CONF_DIR] == mounted["hadoop"]
+    (keytab,) = [each["secret"] for each in pod["spec"]["volumes"] if each["name"] == "keytab"]
+    assert keytab["secretName"] == "lake-keytab"
+
+
+def test_without_kerberos_it_is_the_user_of_the_catalog() -> None:
+    (container,) = pod_of(on_hdfs(user="paimon"))["spec"]["containers"]
+    variables = {each["name"]: each.get("value") for each in container["env"]}
+    assert variables[environment.HADOOP_USER_NAME] == "paimon"
+    assert read_config(variables[environment.OBSERVER_CONFIG] or "").hadoop == {}
+
+
+def test_on_s3_the_configuration_is_one_that_older_images_read() -> None:
+    (container,) = pod_of(builders.catalog())["spec"]["containers"]
+    (text,) = [each["value"] for each in container["env"] if each["name"] == environment.OBSERVER_CONFIG]
+    assert "hadoop" not in text
+
+
 def with_metadata(**members: Any) -> PaimonCatalog:
     catalog = builders.catalog()
     return catalog.model_copy(update={"metadata": catalog.metadata.model_copy(update=members)})
@@ -110,11 +153,6 @@ WITHOUT: dict[str, tuple[PaimonCatalog, CatalogObserved, LaunchBuilder]] = {
     ),
     "a volume": (
         builders.catalog(warehouse="file:///data/lake", storage={"claim": {"name": "lake"}}),
-        REACHED,
-        launches(),
-    ),
-    "HDFS": (
-        builders.catalog(warehouse="hdfs://nn:8020/lake", storage={"hdfs": {"user": "spark"}}),
         REACHED,
         launches(),
     ),

@@ -101,11 +101,17 @@ def _config(catalog: PaimonCatalog, engine: str, access: Access, facts: Observer
         ObserverConfig(
             engine=engine,
             catalog=known,
+            hadoop=_hadoop(catalog, access),
             url=facts.url,
             token_file=operator_token.path(),
             interval_seconds=facts.interval_s,
         )
     )
+
+
+def _hadoop(catalog: PaimonCatalog, access: Access) -> dict[str, str] | None:
+    """Only for HDFS: the image of an older release refuses a key that it does not know."""
+    return None if catalog.spec.storage.hdfs is None else dict(sorted(access.hadoop_options.items()))
 
 
 def _metadata(catalog: PaimonCatalog) -> dict[str, Any]:

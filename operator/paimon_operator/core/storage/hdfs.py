@@ -26,6 +26,7 @@ class HdfsStorage(StorageKind):
 
     spec: Hdfs
     uses_pod_identity: ClassVar[bool] = False
+    can_be_observed: ClassVar[bool] = True
     commit_protection: ClassVar[Protection] = ATOMIC_RENAME
 
     def access(self, engine: Engine) -> Access:
