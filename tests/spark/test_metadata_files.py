@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from paimon_schema.table_schema import TableSchema, read_schema_file
 from spark_apps.metadata.table_files import SCHEMA_VERSION, TableFiles
 from spark_apps.metadata.volume import VolumeFiles
 from tests.spark.bucket import Bucket
+from tests.spark.hdfs_lake import HdfsLake
 from tests.spark.lake import Lake
 from tests.spark.test_s3_access import SECRET
 
@@ -82,9 +84,9 @@ def test_files_of_old_releases_are_read_as_paimon_reads_them(lake: Lake, version
 
 
 @pytest.fixture
-def no_java(lake: Lake) -> dict[str, str]:
+def no_java(tmp_path: Path) -> dict[str, str]:
     """The environment of a driver that tries without a JVM, and in which Java cannot start."""
-    java = lake.directory / "bin" / "java"
+    java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.write_text("#!/bin/sh\necho java was started\nexit 99\n")
     java.chmod(0o755)
@@ -122,6 +124,17 @@ def test_an_unapproved_plan_waits_with_the_same_hash_and_no_java_starts(lake: La
     for part in ("error", "plan"):
         assert done.result[part] == expected.result[part]
     assert done.result["error"]["reason"] == "AwaitingApproval"
+
+
+def test_on_hdfs_an_illegal_edit_starts_no_java(hdfs_lake: HdfsLake, no_java: dict[str, str]) -> None:
+    hdfs_lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
+
+    done = hdfs_lake.drive(hdfs_lake.provision_job({"id": "STRING"}, keys=["id"], options={"bucket": "1"}), **no_java)
+
+    assert done.code == ExitCode.SPEC, done.log
+    assert done.result is not None
+    assert done.result["error"]["field"] == "spec.schema.columns[id].type"
+    assert "java was started" not in done.log
 
 
 def test_on_s3_an_illegal_edit_starts_no_java(bucket: Bucket, no_java: dict[str, str]) -> None:

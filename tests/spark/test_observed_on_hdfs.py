@@ -1,4 +1,4 @@
-"""Observe on HDFS, where only a JVM reads the metadata: it finds what Paimon lists, and only reads."""
+"""Tables on HDFS, measured by a run with a JVM and by an observer without one: both find what Paimon lists."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 
 from paimon_contract.documents import read
+from paimon_contract.job import JobCatalog
+from paimon_contract.looks import TableToLook
 from paimon_contract.result import ResultTable
-from tests.spark.hdfs_lake import HdfsLake
+from spark_apps.metadata import files_in
+from spark_apps.observer.bounded_files import BoundedFiles
+from spark_apps.observer.passes import Watched
+from spark_apps.observer.table import Found
+from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Ended
 from tests.spark.observed_kinds import KINDS, PIN
 from tests.spark.test_observed_tables import counts, of
@@ -51,7 +57,7 @@ def listed(lake: HdfsLake, name: str, system_table: str, query: str = "SELECT * 
     return lake.select(query.format(f"outside.shop.`{name}${system_table}`"))
 
 
-def compare(lake: HdfsLake, name: str, table: ResultTable) -> None:
+def compare(lake: HdfsLake, name: str, table: ResultTable, *, pins: bool = True) -> None:
     files = listed(lake, name, "files", "SELECT * FROM {} WHERE level >= -1")  # without it, 0.9 leaves some out
     snapshots = listed(lake, name, "snapshots")
     assert of(table) == counts(files, 0.7 * TARGET_SIZES.get(name, DEFAULT_SIZE)), name
@@ -61,7 +67,8 @@ def compare(lake: HdfsLake, name: str, table: ResultTable) -> None:
     assert (table.oldest_snapshot or "").rstrip("Z") == min(each["commit_time"] for each in snapshots)[:19], name
     assert table.manifests == len(listed(lake, name, "manifests")), name
     assert table.oldest_partition == TABLES[name].oldest, name
-    assert {each.name for each in table.pins or ()} == {each["tag_name"] for each in listed(lake, name, "tags")}, name
+    tags = {each["tag_name"] for each in listed(lake, name, "tags")} if pins else set()
+    assert {each.name for each in table.pins or ()} == tags, name
 
 
 @pytest.mark.newest_engine
@@ -71,6 +78,41 @@ def test_the_health_equals_what_spark_lists_and_no_look_writes(lake: HdfsLake) -
     assert lake.hdfs.changes == made, "a look changes nothing in the namespace"
     for name, table in tables.items():
         compare(lake, name, table)
+
+
+def looked_at(lake: HdfsLake, monkeypatch: pytest.MonkeyPatch) -> dict[str, Found | None]:
+    """What the first pass of the catalog's observer finds of each table."""
+    for name, value in pod_environment(lake.hdfs, lake.directory).items():
+        monkeypatch.setenv(name, value)
+    catalog = JobCatalog(lake.warehouse, "filesystem")
+    files = files_in(catalog, lake.engine, lake.job("Observe")["hadoop"])
+    assert files is not None
+    watched = Watched(catalog, BoundedFiles(files))
+    watched.follow(TableToLook(uid=name, database="shop", name=name) for name in TABLES)
+    watched.look()
+    return {uid: table.found for uid, table in watched.tables.items()}
+
+
+@pytest.mark.newest_engine
+def test_an_observer_without_a_jvm_finds_the_same_and_writes_nothing(
+    lake: HdfsLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = lake.hdfs.changes
+    found = looked_at(lake, monkeypatch)
+    assert lake.hdfs.changes == made, "a look changes nothing in the namespace"
+    for name, table in found.items():
+        assert isinstance(table, ResultTable), table
+        compare(lake, name, table, pins=False)
+
+
+@pytest.mark.newest_engine
+def test_a_table_that_the_observer_may_not_read_is_unknown_and_the_others_are_not_affected(
+    lake: HdfsLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.hdfs.shell("-chmod", "000", f"{lake.warehouse}/shop.db/keyed/manifest")
+    found = looked_at(lake, monkeypatch)
+    assert "Permission denied" in str(found.pop("keyed"))
+    assert {name for name, table in found.items() if isinstance(table, ResultTable)} == {*TABLES} - {"keyed"}
 
 
 @pytest.mark.newest_engine

@@ -125,6 +125,13 @@ class Hdfs:
         journal = self._ask("web", "NameNode,name=NameNodeInfo")["JournalTransactionInfo"]
         return int(json.loads(journal)["LastAppliedOrWrittenTxId"])
 
+    @property
+    def reads(self) -> dict[str, int]:
+        """Returns how often clients have asked for a file's status, for its blocks, and for a page of a directory."""
+        counts = self._ask("web", "NameNode,name=NameNodeActivity")
+        names = {"infos": "FileInfoOps", "blocks": "GetBlockLocations", "listings": "GetListingOps"}
+        return {name: int(counts[key]) for name, key in names.items()}
+
     def _can_be_written(self) -> bool:
         """Returns whether the NameNode has left safe mode and got a recent heartbeat of its DataNode."""
         said = self._ask("web", "NameNode,name=NameNodeInfo")
