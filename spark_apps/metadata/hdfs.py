@@ -163,4 +163,4 @@ def readable(path: str) -> Iterator[None]:
 def _clause(error: Exception) -> str:
     """What went wrong, without the stack trace that a server sends along."""
     said = _SAID_BY_SERVER.search(str(error))
-    return f"{said[1]}: {said[2]}" if said else first_line(str(error)) or type(error).__name__
+    return f"{said[1]}: {said[2]}".replace(r"\"", '"') if said else first_line(str(error)) or type(error).__name__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import sys
@@ -125,12 +126,10 @@ class Hdfs:
         journal = self._ask("web", "NameNode,name=NameNodeInfo")["JournalTransactionInfo"]
         return int(json.loads(journal)["LastAppliedOrWrittenTxId"])
 
-    @property
-    def reads(self) -> dict[str, int]:
-        """Returns how often clients have asked for a file's status, for its blocks, and for a page of a directory."""
-        counts = self._ask("web", "NameNode,name=NameNodeActivity")
-        names = {"infos": "FileInfoOps", "blocks": "GetBlockLocations", "listings": "GetListingOps"}
-        return {name: int(counts[key]) for name, key in names.items()}
+    def calls_below(self, path: str) -> list[str]:
+        """Returns the calls about files below a path that the NameNode has answered: `open snapshot/LATEST`."""
+        calls = re.findall(r"\tcmd=(\w+)\tsrc=(\S+)", self.namenode.log_file.read_text(errors="replace"))
+        return [f"{name} {of.removeprefix(path + '/')}" for name, of in calls if of.startswith(path + "/")]
 
     def _can_be_written(self) -> bool:
         """Returns whether the NameNode has left safe mode and got a recent heartbeat of its DataNode."""
