@@ -151,7 +151,9 @@ class Hdfs:
 
     def _identity(self, user: str) -> dict[str, str]:
         if self.realm is None:
-            return {**os.environ, **({"HADOOP_USER_NAME": user} if user else {})}
+            # A test may have set the variable for its own process.
+            own = {name: value for name, value in os.environ.items() if name != "HADOOP_USER_NAME"}
+            return own | ({"HADOOP_USER_NAME": user} if user else {})
         principal = user or realm.SERVER
         return {
             **os.environ,
@@ -169,7 +171,7 @@ class Hdfs:
 
     def _start(self, daemon: Daemon, main: str) -> None:
         if daemon.pid() is None:
-            daemon.start(self.around(self._java(main, heap="384m")))
+            daemon.start(self.around(self._java(main, heap="384m")), env=self._identity(""))
 
     def _remove(self) -> None:
         for home in (self.home, *([self.realm.home] if self.realm else [])):

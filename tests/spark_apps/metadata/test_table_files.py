@@ -150,7 +150,12 @@ def test_a_volume_lists_files_and_directories_of_one_level(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("warehouse", "kind"),
-    [("file:///data/w", "VolumeFiles"), ("s3://lake/w", "S3Files"), ("hdfs://nn:8020/w", None)],
+    [
+        ("file:///data/w", "VolumeFiles"),
+        ("s3://lake/w", "S3Files"),
+        ("hdfs://nn:8020/w", "HdfsFiles"),
+        ("oss://lake/w", None),
+    ],
 )
 def test_the_warehouse_decides_how_its_files_are_read(warehouse: str, kind: str | None) -> None:
     files = files_of(job(catalog=JobCatalog(warehouse, "filesystem", {ENGINE.s3.region_key: "us-east-1"})), ENGINE)
