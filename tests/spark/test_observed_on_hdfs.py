@@ -71,15 +71,6 @@ def compare(lake: HdfsLake, name: str, table: ResultTable, *, pins: bool = True)
     assert {each.name for each in table.pins or ()} == tags, name
 
 
-@pytest.mark.newest_engine
-def test_the_health_equals_what_spark_lists_and_no_look_writes(lake: HdfsLake) -> None:
-    made = lake.hdfs.changes
-    tables = {name: found(lake, name) for name in TABLES}
-    assert lake.hdfs.changes == made, "a look changes nothing in the namespace"
-    for name, table in tables.items():
-        compare(lake, name, table)
-
-
 def looked_at(lake: HdfsLake, monkeypatch: pytest.MonkeyPatch) -> dict[str, Found | None]:
     """What the first pass of the catalog's observer finds of each table."""
     for name, value in pod_environment(lake.hdfs, lake.directory).items():
@@ -94,32 +85,30 @@ def looked_at(lake: HdfsLake, monkeypatch: pytest.MonkeyPatch) -> dict[str, Foun
 
 
 @pytest.mark.newest_engine
-def test_an_observer_without_a_jvm_finds_the_same_and_writes_nothing(
+def test_run_and_observer_find_what_spark_lists_and_no_look_writes(
     lake: HdfsLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = lake.hdfs.changes
-    found = looked_at(lake, monkeypatch)
+    tables, looked = {name: found(lake, name) for name in TABLES}, looked_at(lake, monkeypatch)
     assert lake.hdfs.changes == made, "a look changes nothing in the namespace"
-    for name, table in found.items():
-        assert isinstance(table, ResultTable), table
-        compare(lake, name, table, pins=False)
+    for name, table in tables.items():
+        compare(lake, name, table)
+        of_observer = looked[name]
+        assert isinstance(of_observer, ResultTable), of_observer
+        compare(lake, name, of_observer, pins=False)
 
 
 @pytest.mark.newest_engine
-def test_a_table_that_the_observer_may_not_read_is_unknown_and_the_others_are_not_affected(
+def test_a_table_without_access_is_unknown_and_the_others_are_not_affected(
     lake: HdfsLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lake.hdfs.shell("-chmod", "000", f"{lake.warehouse}/shop.db/keyed/manifest")
-    found = looked_at(lake, monkeypatch)
-    assert "Permission denied" in str(found.pop("keyed"))
-    assert {name for name, table in found.items() if isinstance(table, ResultTable)} == {*TABLES} - {"keyed"}
-
-
-@pytest.mark.newest_engine
-def test_a_table_without_access_is_unknown_and_the_others_are_not_affected(lake: HdfsLake) -> None:
     lake.hdfs.shell("-chmod", "000", f"{lake.warehouse}/shop.db/keyed/manifest", f"{lake.warehouse}/shop.db/tagged")
 
     unknown, refused, known = (observe(lake, name) for name in ("keyed", "tagged", "appended"))
     assert "table" not in unknown.ok(), "its schema can be read and its manifests cannot"
     assert "Permission denied" in refused.blocked("AccessDenied")
     compare(lake, "appended", read(ResultTable, known.ok()["table"], "appended"))
+
+    looked = looked_at(lake, monkeypatch)
+    assert all("Permission denied" in str(looked.pop(name)) for name in ("keyed", "tagged"))
+    assert {name for name, table in looked.items() if isinstance(table, ResultTable)} == {*TABLES} - {"keyed", "tagged"}
