@@ -91,6 +91,8 @@ class Engine:
     """Whether writers compact fully after a number of commits."""
     names_statistics: bool
     """Whether ANALYZE commits with the run's commit user. Another one looks like a foreign commit."""
+    checks_lost_deletes: bool
+    """Whether a compaction of a table without key and buckets fails if rows of its files are deleted meanwhile."""
     metastores: frozenset[str]
     locks: frozenset[str]
     """Who keeps the locks that serialise commits: PostgreSQL for the metastore Jdbc, Hive for Hive."""
@@ -262,6 +264,7 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bou
         stores_default_values=entry["storesDefaultValues"],
         counts_delta_commits=entry["countsDeltaCommits"],
         names_statistics=entry["namesStatistics"],
+        checks_lost_deletes=entry["checksLostDeletes"],
         metastores=frozenset(entry["metastores"]),
         locks=frozenset(entry["locks"]),
         s3_catalog_options=MappingProxyType(entry["s3"]["catalogOptions"]),

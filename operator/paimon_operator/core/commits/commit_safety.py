@@ -13,6 +13,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.spec import PaimonTableSpec
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import foreign_commits
+from paimon_operator.core.commits.lost_deletes import protection_from
 from paimon_operator.core.conditions import Finding, false, true
 from paimon_operator.core.spec import capabilities
 from paimon_operator.core.spec.context import TableContext
@@ -24,6 +25,12 @@ def protection_of(catalog: PaimonCatalog, engine: Engine | None) -> Protection:
     """Protection of commits by the catalog's storage, metastore and engine. None: the operator has no such engine."""
     locks = engine.locks if engine else frozenset()
     return metastore_of(catalog).commit_protection(storage_of(catalog), locks)
+
+
+def protection_in(context: TableContext) -> Protection:
+    """Protection of the table's commits: its catalog's, unless Paimon itself loses some of this table."""
+    kept = protection_of(context.catalog, context.engine)
+    return protection_from(kept, context.spec, context.effective, context.engine)
 
 
 def commit_safe(spec: PaimonTableSpec, status: TableStatus, kept: Protection) -> Finding:
@@ -56,7 +63,7 @@ def may_commit(context: TableContext, status: TableStatus) -> bool:
         context.spec
     ):
         return False
-    finding = commit_safe(context.spec, status, protection_of(context.catalog, context.engine))
+    finding = commit_safe(context.spec, status, protection_in(context))
     return finding.status is ConditionStatus.TRUE or context.catalog.spec.commit_policy is CommitPolicy.ALLOW_UNSAFE
 
 

@@ -239,7 +239,7 @@ def _stopped(context: TableContext, status: TableStatus) -> Blocker | None:
         or (_verifies(status) and commit_safety.may_verify(context, status))
     ):
         return None
-    kept = commit_safety.protection_of(context.catalog, context.engine)
+    kept = commit_safety.protection_in(context)
     return Blocker(Reason.COMMIT_UNSAFE, commit_safety.describe_safety(context.spec, status, kept))
 
 

@@ -69,7 +69,7 @@ def _still_verified(table: PaimonTable) -> Finding | None:
 
 def unsafe(context: TableContext, status: TableStatus) -> Findings:
     """Commits could get lost, and that is not to be risked."""
-    kept = commit_safety.protection_of(context.catalog, context.engine)
+    kept = commit_safety.protection_in(context)
     message = commit_safety.describe_safety(context.spec, status, kept)
     ready = _verified(context, status) or false(ConditionType.READY, Reason.COMMIT_UNSAFE, message)
     return (ready, *stalled(Reason.COMMIT_UNSAFE, message), *_health(context, status, None))

@@ -23,6 +23,8 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import CompactionState, StrategyState, TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
+from paimon_operator.core.commits.foreign_commits import has_other_writers
+from paimon_operator.core.commits.lost_deletes import lost_by_compaction
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.maintenance.compaction_need import (
@@ -235,6 +237,7 @@ def _require_fitting(context: TableContext, strategy: CompactStrategy) -> None:
         if is_sorted:
             raise SpecError("spec.compact.strategy", "the table has compaction.sort, which replaces it", "Use Sort.")
         _require_minor(context, strategy)
+        _require_no_deletes(context)
         return
     if (error := context.broken_in(COMPACTION)) is not None:
         raise error
@@ -254,6 +257,15 @@ def _require_minor(context: TableContext, strategy: CompactStrategy) -> None:
             "Use Full, or a catalog with a newer engine.",
             reason=Reason.UNSUPPORTED_BY_ENGINE,
         )
+
+
+def _require_no_deletes(context: TableContext) -> None:
+    """Raises SpecError where the deletes of another writer would get lost: users may compact whatever the mode is."""
+    lost = lost_by_compaction(context.spec, context.engine)
+    if lost is None or not has_other_writers(context.spec, context.table.status):
+        return
+    remedy = "Stop the other writers, then set externalWriters to Paused (to None if it is Paused)."
+    raise SpecError("spec.externalWriters", lost, remedy, reason=Reason.OUTSIDE_COMMIT)
 
 
 def _check_keys(partition: Mapping[str, str], keys: tuple[str, ...], field: str) -> None:
