@@ -79,9 +79,11 @@ class Settings(BaseModel):
     resync: Seconds = 600.0
     """Time (`10m`, `90s`, or seconds) between two full lists, which find changes that the watches missed. Up to a
     quarter longer, by a hash of the process's identity, so that several operators do not list together."""
-    api_rate: float = Field(default=20.0, gt=0)
-    """Requests per second to the API server, on average. The leader's Lease does not count."""
-    api_burst: int = Field(default=40, ge=1)
+    api_rate: float = Field(default=200.0, gt=0)
+    """Requests per second to the API server, on average. The leader's Lease does not count. The API server's own limits
+    (Priority and Fairness) are the brake: the operator pauses as its Retry-After says. This one is for the case that
+    they are off."""
+    api_burst: int = Field(default=400, ge=1)
     """Largest burst of requests after a pause."""
     request_timeout: Seconds = 30.0
     """Timeout of a request to the API server. Its outcome is then unknown; the next reconcile reads it first."""
@@ -100,7 +102,8 @@ class Settings(BaseModel):
     """Address of the same port for drivers of several runs, for example
     `http://paimon-operator.paimon-system.svc:8082/v1/turns`. Empty: each run has its own Pod."""
     batch_window: Annotated[Seconds, Field(le=60)] = 2.0
-    """Time that a small run waits for others to share a driver Pod with. At most `60s`."""
+    """Time that a small run waits for others to share a driver Pod with, counted from the latest that came. At most
+    `60s`; no run waits longer than 30 s unless this is more."""
     lease_namespace: Name
     """Namespace of the leader's Lease. Absent: the operator's own (POD_NAMESPACE, or the service account's)."""
     lease_name: Name = "paimon-operator"

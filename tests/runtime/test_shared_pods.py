@@ -10,7 +10,8 @@ from paimon_operator.core.config import SharingFacts
 from paimon_operator.core.launch.batch_pod import read_batch
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import ForbiddenError
-from paimon_operator.runtime.batches import PATIENCE, SILENT_FOR
+from paimon_operator.runtime.batches import LONGEST_WINDOW, PATIENCE, SILENT_FOR
+from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, shop
 from tests.runtime.shared_driver import WINDOW_S, SharedDriver, own_pods, run_of, shared_pods, tables
 from tests.support import pods
@@ -79,6 +80,40 @@ async def test_a_run_without_companions_starts_alone_after_the_window_and_not_be
     await operator.pass_time(seconds=0.1)
     assert list(own_pods(operator)) == ["a"]
     assert shared_pods(operator) == []
+
+
+async def test_a_run_waits_for_those_that_come_within_the_window_of_the_latest_one(operator: OperatorInMemory) -> None:
+    await operator.apply(lake())
+    for table in tables(*NAMES):
+        await operator.apply(table)
+        await operator.pass_time(seconds=WINDOW_S - 0.1)
+        assert shared_pods(operator) == []
+    await operator.pass_time(seconds=0.2)
+    (pod,) = (read_batch(operator.store.peek(Kind.POD, SHOP, name) or {}) for name in shared_pods(operator))
+    assert pod is not None
+    assert set(pod.runs.values()) == set(NAMES)
+
+
+async def test_no_run_waits_longer_than_the_longest_window(operator: OperatorInMemory) -> None:
+    await operator.apply(lake())
+    waited = 0.0
+    for table in tables(*(f"t{number}" for number in range(40))):
+        await operator.apply(table)
+        await operator.pass_time(seconds=WINDOW_S / 2)
+        waited += WINDOW_S / 2
+        if shared_pods(operator):
+            break
+    assert waited == LONGEST_WINDOW.total_seconds()
+
+
+async def test_a_run_that_is_reconciled_again_extends_no_window(operator: OperatorInMemory) -> None:
+    await operator.apply(lake(), *tables("a", "b"))
+    for _ in range(4):
+        await operator.pass_time(seconds=WINDOW_S / 4)
+        for name in operator.store.names(Kind.RUN):
+            operator.queue.add(Key(Kind.RUN, SHOP, name))
+        await operator.settle()
+    assert len(shared_pods(operator)) == 1
 
 
 async def test_at_most_fifty_runs_share_a_pod(operator: OperatorInMemory) -> None:

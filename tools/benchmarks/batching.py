@@ -39,11 +39,11 @@ def switch_batching(env: Mapping[str, str], *, on: bool) -> None:
 class Fleet:
     """Tables of a namespace that pypaimon has made, with several snapshots each. The operator adopts them."""
 
-    def __init__(self, env: Mapping[str, str], namespace: str, count: int, **catalog: Any) -> None:
+    def __init__(self, env: Mapping[str, str], namespace: str, count: int) -> None:
         self.lab = Lab(kubectl=Kubectl(namespace=namespace, env=env), env=env, engine=release.newest_engine())
         self.names = [f"t{number}" for number in range(count)]
         self.lab.kubectl.apply(release.restricted_namespace(namespace))
-        self.lab.kubectl.apply(self.lab.secret(), self.lab.catalog(**catalog))
+        self.lab.kubectl.apply(self.lab.secret(), self.lab.catalog())
 
     def adopt(self) -> None:
         """Makes the tables and waits until the operator manages them."""
@@ -55,6 +55,10 @@ class Fleet:
         pypaimon_tables.write_commits(warehouse, database, commits, env=self.lab.env)
         self.lab.kubectl.apply(*self._manifests(None))
         all_ready(self.lab, len(self.names))
+
+    def limit(self, **limits: Any) -> None:
+        """Sets the limits of the catalog."""
+        self.lab.kubectl.apply(self.lab.catalog(limits=limits))
 
     def expire(self) -> float:
         """Seconds of all driver containers for an expiry of each table that is due at the same minute."""
@@ -118,12 +122,13 @@ def expiries(env: Mapping[str, str], count: int) -> float:
     """The seconds with shared Pods as a share of those with a Pod each."""
     stamp = f"{int(time.time()):x}"
     switch_batching(env, on=True)
-    alone = Fleet(env, f"bench-alone-{stamp}", count, limits={"maxConcurrentRuns": 2})
+    alone = Fleet(env, f"bench-alone-{stamp}", count)
     batched = Fleet(env, f"bench-batched-{stamp}", count)
     seconds = {}
     for fleet in (alone, batched):
         fleet.adopt()
         wait_for_drivers(fleet.lab)
+    alone.limit(maxConcurrentRuns=2)
     for way, fleet in {"a Pod each, two at a time": alone, "shared Pods": batched}.items():
         switch_batching(env, on=fleet is batched)
         seconds[way] = fleet.expire()

@@ -29,6 +29,8 @@ PATIENCE: Final = timedelta(minutes=2)
 """A run starts alone when its Pod has made no progress for so long: it was created, has started, or has asked."""
 SILENT_FOR: Final = timedelta(minutes=10)
 """The runs of a catalog start alone for so long after a Pod has ended without any request: it cannot reach us."""
+LONGEST_WINDOW: Final = timedelta(seconds=30)
+"""However many still come, a run waits no longer for companions, or for the window if that is longer."""
 _CREATING: Final = ""
 """In place of the UID of a Pod that is being created."""
 _log = logging.getLogger(__name__)
@@ -37,7 +39,9 @@ _log = logging.getLogger(__name__)
 class StartTimer(Protocol):
     """`loop.call_later`."""
 
-    def __call__(self, delay: float, callback: Callable[[_Group], None], argument: _Group, /) -> object: ...
+    def __call__(
+        self, delay: float, callback: Callable[[_Group, _Waiting], None], group: _Group, waiting: _Waiting, /
+    ) -> object: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,16 @@ class _Group:
     launch_hash: str
     only_with: str
     """See BatchMember."""
+
+
+@dataclass
+class _Waiting:
+    """The runs of a group that wait for companions."""
+
+    since: datetime
+    latest: datetime
+    """When the latest one came."""
+    offers: dict[Key, Offer] = field(default_factory=dict)
 
 
 @dataclass
@@ -92,7 +106,7 @@ class Batches:
         """`on_created` is called with the number of runs of each Pod."""
         self._store, self._facts, self._clock = store, facts, clock
         self._call_later, self._enqueue, self._on_created = call_later, enqueue, on_created
-        self._offers: dict[_Group, dict[Key, Offer]] = {}
+        self._groups: dict[_Group, _Waiting] = {}
         self._pods: dict[str, _KnownPod] = {}
         self._pod_of: dict[Key, str] = {}
         """A run -> UID of the Pod in which it has a turn."""
@@ -126,26 +140,31 @@ class Batches:
         return None
 
     def offer(self, offer: Offer) -> None:
-        """The run waits. Its Pod is created once it is full, or after the time for companions."""
+        """The run waits. Its Pod is created once it is full, or no other run has come for the time of the window.
+
+        A hundred runs that are due together come over seconds: each of them is created first.
+        """
         if self._facts is None or offer.run in self._pod_of:
             return
-        self.withdraw(offer.run)
         catalog, member = key_of(Kind.CATALOG, _body_of(offer.catalog)), offer.member
         group = _Group(catalog, member.launch_hash, member.only_with)
-        waiting = self._offers.get(group)
-        if waiting is None or not fits((each.member for each in waiting.values()), member):
+        waiting, now = self._groups.get(group), self._clock.now()
+        if waiting is not None and waiting.offers.pop(offer.run, None) is None:
+            waiting.latest = now  # a run that is offered again extends nothing
+        self.withdraw(offer.run)
+        if waiting is None or not fits((each.member for each in waiting.offers.values()), member):
             self._form(group)
-            waiting = self._offers[group] = {}
-            self._call_later(self._facts.window_s, self._form, group)
-        waiting[offer.run] = offer
-        if len(waiting) == MAX_JOBS:
+            waiting = self._groups[group] = _Waiting(now, now)
+            self._call_later(self._facts.window_s, self._end_window, group, waiting)
+        waiting.offers[offer.run] = offer
+        if len(waiting.offers) == MAX_JOBS:
             self._form(group)
 
     def withdraw(self, run: Key) -> None:
         """The run does not wait for others any more."""
-        for group, waiting in list(self._offers.items()):
-            if waiting.pop(run, None) is not None and not waiting:
-                del self._offers[group]
+        for group, waiting in list(self._groups.items()):
+            if waiting.offers.pop(run, None) is not None and not waiting.offers:
+                del self._groups[group]
 
     def forget(self, run: Key) -> None:
         """The run has an attempt, or is gone."""
@@ -214,9 +233,22 @@ class Batches:
         self._silent[known.catalog] = self._clock.now() + SILENT_FOR
         _log.warning("pod %s has ended without a request: runs of %s share no Pod now", known.pod.name, known.catalog)
 
+    def _end_window(self, group: _Group, waiting: _Waiting) -> None:
+        """Waits for the window of the latest run, unless the first one has waited for long."""
+        if self._facts is None or self._groups.get(group) is not waiting:
+            return
+        window = timedelta(seconds=self._facts.window_s)
+        closes = min(waiting.latest + window, waiting.since + max(window, LONGEST_WINDOW))
+        left = (closes - self._clock.now()).total_seconds()
+        if left > 0:
+            self._call_later(left, self._end_window, group, waiting)
+        else:
+            self._form(group)
+
     def _form(self, group: _Group) -> None:
         """Creates the Pod of the runs that wait. A run without companions starts alone."""
-        waiting = sorted(self._offers.pop(group, {}).values(), key=lambda offer: offer.member.place)
+        formed = self._groups.pop(group, None)
+        waiting = sorted(formed.offers.values() if formed else (), key=lambda offer: offer.member.place)
         if len(waiting) == 1:
             self._start_alone(waiting[0].run, waiting[0].member.run.uid)
             self._enqueue(waiting[0].run)
