@@ -261,10 +261,6 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bou
         jars=tuple(Jar(jar["artifact"], jar["sha256"]) for jar in [*entry["jars"], *entry["inputJars"]]),
         frozen_options=tuple(entry["frozenOptions"]),
         file_indexes=_frozen_sets(entry["fileIndexes"], lambda types: types),
-        stores_default_values=entry["storesDefaultValues"],
-        counts_delta_commits=entry["countsDeltaCommits"],
-        names_statistics=entry["namesStatistics"],
-        checks_lost_deletes=entry["checksLostDeletes"],
         metastores=frozenset(entry["metastores"]),
         locks=frozenset(entry["locks"]),
         s3_catalog_options=MappingProxyType(entry["s3"]["catalogOptions"]),
@@ -274,8 +270,19 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bou
         s3=_s3_keys(entry["s3"]),
         input=_s3_keys(entry["input"]),
         free_options=bounds.free,
+        **_observed(entry),
         **(_generated(generated, bounds) if generated else {}),
     )
+
+
+def _observed(entry: Json) -> dict[str, bool]:
+    """What an engine does and no jar tells."""
+    return {
+        "stores_default_values": entry["storesDefaultValues"],
+        "counts_delta_commits": entry["countsDeltaCommits"],
+        "names_statistics": entry["namesStatistics"],
+        "checks_lost_deletes": entry["checksLostDeletes"],
+    }
 
 
 def parse_engines(

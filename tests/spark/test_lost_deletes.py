@@ -1,4 +1,4 @@
-"""What two commits leave of deletion vectors: where `core/commits/lost_deletes.py` calls it unsafe, and nowhere else.
+"""What two commits leave of deletion vectors: where `core/spec/lost_deletes.py` calls it unsafe, and nowhere else.
 
 The commits are one after the other, so that no storage can tell them from safe ones.
 """

@@ -10,21 +10,30 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.policies import CommitPolicy, ExternalWriters
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.spec import PaimonTableSpec
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import foreign_commits
-from paimon_operator.core.commits.lost_deletes import protection_from
 from paimon_operator.core.conditions import Finding, false, true
 from paimon_operator.core.spec import capabilities
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.lost_deletes import lost_deletes
 from paimon_operator.core.storage import metastore_of, storage_of
-from paimon_operator.core.storage.commit_protection import Protection
+from paimon_operator.core.storage.commit_protection import Protection, unprotected
 
 
 def protection_of(catalog: PaimonCatalog, engine: Engine | None) -> Protection:
     """Protection of commits by the catalog's storage, metastore and engine. None: the operator has no such engine."""
     locks = engine.locks if engine else frozenset()
     return metastore_of(catalog).commit_protection(storage_of(catalog), locks)
+
+
+def protection_from(
+    kept: Protection, spec: PaimonTableSpec, effective: Effective | None, engine: Engine | None
+) -> Protection:
+    """The protection of the table's commits, of which `kept` is that of its catalog."""
+    lost = lost_deletes(spec, effective, engine)
+    return kept if lost is None else unprotected(lost)
 
 
 def protection_in(context: TableContext) -> Protection:

@@ -92,11 +92,6 @@ def undeclared_commit(spec: PaimonTableSpec, status: TableStatus) -> OutsideComm
     return None if record is None else record.commit
 
 
-def has_other_writers(spec: PaimonTableSpec, status: TableStatus) -> bool:
-    """Whether others commit to the table, declared or found."""
-    return spec.external_writers is ExternalWriters.ACTIVE or undeclared_commit(spec, status) is not None
-
-
 def _effective_record(spec: PaimonTableSpec, status: TableStatus) -> OutsideWriters | None:
     record = status.outside_writers
     return record if record is not None and _is_effective(record.stated, spec.external_writers) else None

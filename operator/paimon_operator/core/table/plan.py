@@ -14,7 +14,7 @@ from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
-from paimon_operator.core.commits import commit_safety, foreign_commits, lost_deletes
+from paimon_operator.core.commits import commit_safety, foreign_commits
 from paimon_operator.core.commits.table_claims import is_busy
 from paimon_operator.core.conditions import Finding, report
 from paimon_operator.core.decision import Decision, Delete
@@ -142,5 +142,5 @@ def _everywhere(wanted: Wanted, observed: TableObserved, status: TableStatus) ->
         return always
     engine = operator.engines.get(operator.engine_of(catalog))
     of_catalog = commit_safety.protection_of(catalog, engine)
-    kept = lost_deletes.protection_from(of_catalog, table.spec, status.effective, engine)
+    kept = commit_safety.protection_from(of_catalog, table.spec, status.effective, engine)
     return [commit_safety.commit_safe(table.spec, status, kept), *always]

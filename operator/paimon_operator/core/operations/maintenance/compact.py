@@ -13,6 +13,7 @@ from paimon_contract.parameters.compact import CompactParameters
 from paimon_contract.result import Result, ResultMeasure
 from paimon_operator.api.base import ApiModel, Json, not_larger, rfc3339, rule, validated
 from paimon_operator.api.compaction import CompactStrategy
+from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.result import verification_result
 from paimon_operator.api.run.spec import PaimonRun, member_of
@@ -23,8 +24,6 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import CompactionState, StrategyState, TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
-from paimon_operator.core.commits.foreign_commits import has_other_writers
-from paimon_operator.core.commits.lost_deletes import lost_by_compaction
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.maintenance.compaction_need import (
@@ -41,6 +40,7 @@ from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.operations.row_checks import record_verification, verify_parameters
 from paimon_operator.core.spec.context import COMPACTION, MAINTENANCE, TableContext
+from paimon_operator.core.spec.lost_deletes import lost_by_compaction
 from paimon_operator.errors import SpecError
 
 IN_ORDER: Final = (CompactStrategy.FULL, CompactStrategy.MINOR, CompactStrategy.SORT)
@@ -262,7 +262,8 @@ def _require_minor(context: TableContext, strategy: CompactStrategy) -> None:
 def _require_no_deletes(context: TableContext) -> None:
     """Raises SpecError where the deletes of another writer would get lost: users may compact whatever the mode is."""
     lost = lost_by_compaction(context.spec, context.engine)
-    if lost is None or not has_other_writers(context.spec, context.table.status):
+    is_declared = context.spec.external_writers is ExternalWriters.ACTIVE
+    if lost is None or not (is_declared or other_writer(context, context.table.status)):
         return
     remedy = "Stop the other writers, then set externalWriters to Paused (to None if it is Paused)."
     raise SpecError("spec.externalWriters", lost, remedy, reason=Reason.OUTSIDE_COMMIT)

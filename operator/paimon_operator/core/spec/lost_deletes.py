@@ -11,7 +11,6 @@ from paimon_engines.engine import Engine
 from paimon_operator.api.compaction import CompactionMode
 from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.spec import BucketType, PaimonTableSpec
-from paimon_operator.core.storage.commit_protection import Protection, unprotected
 
 _TWICE: Final = (
     "writers that compact replace each other's deletion vectors, so that a changed row can be there twice: set "
@@ -23,16 +22,8 @@ _BACK: Final = (
 )
 
 
-def protection_from(
-    kept: Protection, spec: PaimonTableSpec, effective: Effective | None, engine: Engine | None
-) -> Protection:
-    """The protection of the table's commits, of which `kept` is that of its catalog."""
-    sentence = _lost(spec, effective, engine)
-    return kept if sentence is None else unprotected(sentence)
-
-
-def _lost(spec: PaimonTableSpec, effective: Effective | None, engine: Engine | None) -> str | None:
-    """How deletes get lost. None: they do not, or the table is not known well enough to have a run."""
+def lost_deletes(spec: PaimonTableSpec, effective: Effective | None, engine: Engine | None) -> str | None:
+    """How deletes get lost beside other writers. None: they do not, or the table is not known well enough for a run."""
     vectors, compaction = spec.deletion_vectors, effective.compaction if effective is not None else None
     if vectors is None or not vectors.enabled or compaction is None or engine is None:
         return None
