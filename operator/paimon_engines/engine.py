@@ -275,7 +275,7 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bou
     )
 
 
-def _observed(entry: Json) -> dict[str, bool]:
+def _observed(entry: Json) -> dict[str, Any]:
     """What an engine does and no jar tells."""
     return {
         "stores_default_values": entry["storesDefaultValues"],

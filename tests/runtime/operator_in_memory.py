@@ -55,7 +55,7 @@ class OperatorInMemory:
         self.store = store or ObjectStore(self.time)
         self.events = RecordedEvents()
         self.limit, self.sharing = max_concurrent_runs, sharing
-        self.facts = facts or operator_facts(observer=observer)
+        self.given_facts, self.facts = facts, facts or operator_facts(observer=observer)
         self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
         self.pod_hours, self.budgets = pod_hours, Budgets(pod_hours)
         self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, self.facts)))
@@ -135,7 +135,7 @@ class OperatorInMemory:
         await self.settle()
 
     async def kill(self) -> OperatorInMemory:
-        """Stops this process and returns a new one, started on the same objects."""
+        """Stops this process and returns a new one, without observers, started on the same objects."""
         self.store.watch = lambda *_: None
         self.queue.close()
         await self.workers.stop()
@@ -145,7 +145,7 @@ class OperatorInMemory:
             max_concurrent_runs=self.limit,
             pod_hours=self.pod_hours,
             sharing=self.sharing,
-            facts=self.facts,
+            facts=self.given_facts,
         )
         return await successor.start()
 
