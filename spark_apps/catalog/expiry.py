@@ -32,9 +32,16 @@ def expire_all_snapshots(table: Any, retention: Any) -> int:
 
     Returns the number of snapshots. Those that a tag or a consumer needs stay.
     """
-    expired = 0
-    while count := int(table.newExpireSnapshots().config(retention).expire()):
-        expired += count
-    while int(table.newExpireChangelog().config(retention).expire()) > 0:
-        pass
+    per_call = int(retention.getSnapshotMaxDeletes())
+    expired = _until_fewer(per_call, table.newExpireSnapshots().config(retention))
+    _until_fewer(int(retention.getChangelogMaxDeletes()), table.newExpireChangelog().config(retention))
     return expired
+
+
+def _until_fewer(per_call: int, expire: Any) -> int:
+    """Calls `expire` (Java) until it has less to do than one call may. Returns the total."""
+    total = count = int(expire.expire())
+    while count >= per_call:
+        count = int(expire.expire())
+        total += count
+    return total

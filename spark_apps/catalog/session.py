@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from paimon_contract import environment
@@ -36,6 +36,12 @@ _WITHOUT_PARTITION_EXPIRY: Final = {
 }
 """Partitions expire in runs of their own, also where somebody else has given the table an expiration time. The interval
 is that long because Paimon begins it at a random moment in the past."""
+
+
+@lru_cache(maxsize=1)
+def _class_path(jvm: Any) -> str:
+    """Of hundreds of jars, so one copy serves all jobs of a process."""
+    return str(jvm.java.lang.System.getProperty("java.class.path"))
 
 
 class Session:
@@ -241,7 +247,7 @@ class Session:
     def _require_jars(self, jvm: Any) -> None:
         """Raises RunError in the image of another engine: there, a job would half work."""
         connector = self.engine.jars[0].file_name
-        if connector not in jvm.java.lang.System.getProperty("java.class.path"):
+        if connector not in _class_path(jvm):
             raise RunError(
                 "Environment",
                 "EngineMismatch",

@@ -47,7 +47,7 @@ def run(job: Job, session: Session) -> Outcome:
     run_automatic_tags(table)
     expire_consumers(session, table)
     expired = expire_all_snapshots(table, retention)
-    return Outcome(expired=expired, table=measure_table(session, session.table()).table)
+    return Outcome(expired=expired, table=measure_table(session, table).table)
 
 
 def _checked(expire: ExpireSnapshotsParameters, table: Any, session: Session) -> Any:

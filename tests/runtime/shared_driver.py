@@ -110,7 +110,7 @@ class SharedDriver:
             await operator.settle()
             await asyncio.sleep(0)
             if not asking.done() and not operator.queue.depth and not operator.queue.busy:
-                for _ in range(3):
+                for _ in range(10):
                     await asyncio.sleep(0)
                 if not asking.done() and not operator.queue.depth and not operator.queue.busy:
                     asking.cancel()

@@ -53,10 +53,22 @@ class Served:
         self.endpoint.lead(TurnGiver(turns=operator.turns, batches=operator.batches, reviewer=self.reviewer))
 
     @property
+    def runs(self) -> list[TurnOf]:
+        """The runs of both turns."""
+        jobs = self.driver.pod.jobs.items()
+        return [TurnOf(name=json.loads(job)["run"]["name"], uid=uid) for uid, job in jobs]
+
+    @property
     def first(self) -> TurnOf:
         """The run of the first turn."""
-        uid, job = next(iter(self.driver.pod.jobs.items()))
-        return TurnOf(name=json.loads(job)["run"]["name"], uid=uid)
+        return self.runs[0]
+
+    @property
+    def report(self) -> TurnReport:
+        """The first run has succeeded."""
+        name = self.first.name
+        result = {"version": 1, "run": name, "operation": "Provision", "ok": True, "created": True}
+        return TurnReport(run=self.first, result=json.dumps(result))
 
     async def post(self, request: TurnRequest | str, token: str | None = None) -> tuple[int, str]:
         headers = {"Authorization": f"Bearer {self.reviewer.token if token is None else token}"}
@@ -83,8 +95,7 @@ async def served() -> AsyncIterator[Served]:
 async def test_a_turn_begins_and_its_result_is_stored(served: Served) -> None:
     status, text = await served.post(TurnRequest(next=served.first))
     assert (status, read_answer(text).begin) == (200, True)
-    result = json.dumps({"version": 1, "run": served.first.name, "operation": "Provision", "ok": True, "created": True})
-    status, text = await served.post(TurnRequest(report=TurnReport(run=served.first, result=result)))
+    status, text = await served.post(TurnRequest(report=served.report))
     assert (status, read_answer(text).begin) == (200, False)
     await served.operator.settle()
     assert served.operator.condition("Ready", served.driver.pod.runs[served.first.name])[0] == "True"
@@ -156,3 +167,21 @@ async def test_what_no_reconcile_has_decided_is_to_be_tried_again(
     monkeypatch.setattr(turns, "ANSWER_WITHIN_S", 0.0)
     status, text = await served.post(TurnRequest(next=served.first))
     assert (status, "not decided in time" in text) == (503, True)
+
+
+async def test_the_next_turn_is_given_only_once_the_last_result_is_stored(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def undecided(*_: object) -> None:
+        raise TimeoutError
+
+    await served.post(TurnRequest(next=served.first))
+    request = TurnRequest(report=served.report, next=served.runs[1])
+    with monkeypatch.context() as patched:
+        patched.setattr(served.operator.turns, "end", undecided)
+        status, _ = await served.post(request)
+        assert status == 503
+    status, text = await served.post(request)
+    assert (status, read_answer(text).begin) == (200, True)
+    await served.operator.settle()
+    assert served.operator.condition("Ready", served.driver.pod.runs[served.first.name])[0] == "True"

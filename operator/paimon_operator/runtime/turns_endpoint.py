@@ -16,7 +16,7 @@ from typing import Final
 from aiohttp import web
 
 from paimon_contract.documents import DocumentError
-from paimon_contract.turns import MAX_BYTES, TurnAnswer, TurnOf, TurnRequest, answer_text, read_request
+from paimon_contract.turns import MAX_BYTES, TurnAnswer, TurnOf, TurnReport, TurnRequest, answer_text, read_request
 from paimon_operator.core.launch.batch_pod import SharedPod
 from paimon_operator.core.ports import TokenReviewer
 from paimon_operator.errors import KubernetesError
@@ -105,14 +105,30 @@ def _is_member(run: TurnOf, pod: SharedPod) -> bool:
 
 
 async def carry_out(giver: TurnGiver, pod: SharedPod, asked: TurnRequest) -> bool:
-    """Stores the report, then begins the next turn. Returns whether it has begun."""
+    """Stores the report and begins the next turn. Returns whether it has begun.
+
+    Both at once, since each takes some requests: the driver goes on only when both are stored.
+    """
     giver.batches.record_progress(pod)
-    if asked.report is not None:
-        await giver.turns.end(pod, asked.report.run, asked.report.result)
-    if asked.next is None:
+    ended, begins = await asyncio.gather(
+        _end(giver, pod, asked.report), _begin(giver, pod, asked.next), return_exceptions=True
+    )
+    for failure in (ended, begins):
+        if isinstance(failure, BaseException):
+            raise failure
+    return begins is True
+
+
+async def _end(giver: TurnGiver, pod: SharedPod, report: TurnReport | None) -> None:
+    if report is not None:
+        await giver.turns.end(pod, report.run, report.result)
+
+
+async def _begin(giver: TurnGiver, pod: SharedPod, following: TurnOf | None) -> bool:
+    if following is None:
         return False
-    begins = await giver.turns.begin(pod, asked.next)
-    giver.batches.record_turn(pod, asked.next, begins=begins)
+    begins = await giver.turns.begin(pod, following)
+    giver.batches.record_turn(pod, following, begins=begins)
     giver.on_answer(begins)
     return begins
 

@@ -162,5 +162,12 @@ def test_the_warehouse_decides_how_its_files_are_read(warehouse: str, kind: str 
     assert (None if files is None else type(files).__name__) == kind
 
 
+def test_jobs_of_one_catalog_share_its_files() -> None:
+    lake, other = (JobCatalog(f"s3://{name}/w", "filesystem", {ENGINE.s3.region_key: "eu-1"}) for name in ("a", "b"))
+    first, again = files_of(job(catalog=lake), ENGINE), files_of(job(catalog=lake), ENGINE)
+    assert first is again
+    assert files_of(job(catalog=other), ENGINE) is not first
+
+
 def test_a_table_lies_in_the_directory_of_its_database() -> None:
     assert location_of(job(catalog=JobCatalog("s3://lake/w/", "hive"))) == "s3://lake/w/shop.db/orders"

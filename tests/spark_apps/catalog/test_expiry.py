@@ -1,0 +1,54 @@
+"""Expiry in calls that have a limit each."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_apps.catalog.expiry import expire_all_snapshots
+
+
+class Table:
+    """A table (Java) whose snapshots and changelogs expire in these numbers per call, with a limit of 10."""
+
+    def __init__(self, snapshots: list[int], changelogs: list[int]) -> None:
+        self.snapshots, self.changelogs = snapshots, changelogs
+
+    def newExpireSnapshots(self) -> Expiry:  # noqa: N802
+        return Expiry(self.snapshots)
+
+    def newExpireChangelog(self) -> Expiry:  # noqa: N802
+        return Expiry(self.changelogs)
+
+
+class Expiry:
+    def __init__(self, left: list[int]) -> None:
+        self.left = left
+
+    def config(self, _: Limits) -> Expiry:
+        return self
+
+    def expire(self) -> int:
+        return self.left.pop(0)
+
+
+class Limits:
+    def getSnapshotMaxDeletes(self) -> int:  # noqa: N802
+        return 10
+
+    def getChangelogMaxDeletes(self) -> int:  # noqa: N802
+        return 10
+
+
+CASES = {
+    "nothing": ([0], 0),
+    "fewer than one call takes": ([3], 3),
+    "as many as one call takes": ([10, 0], 10),
+    "more": ([10, 10, 4], 24),
+}
+
+
+@pytest.mark.parametrize(("calls", "total"), CASES.values(), ids=CASES)
+def test_calls_end_with_the_first_that_had_less_to_do_than_its_limit(calls: list[int], total: int) -> None:
+    table = Table(snapshots=list(calls), changelogs=list(calls))
+    assert expire_all_snapshots(table, Limits()) == total
+    assert (table.snapshots, table.changelogs) == ([], [])
