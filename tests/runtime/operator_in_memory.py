@@ -99,7 +99,13 @@ class OperatorInMemory:
             pending_timeout=timedelta(minutes=10),
             cpu_share=1.0,
         )
-        reconcile = controllers(world, launches, on_finished=lambda type_, phase: self.finished.append((type_, phase)))
+        self.bugs: list[Kind] = []
+        reconcile = controllers(
+            world,
+            launches,
+            on_finished=lambda type_, phase: self.finished.append((type_, phase)),
+            on_bug=self.bugs.append,
+        )
         self.workers = Workers(
             self.queue,
             reconcile,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
+from paimon_operator.errors import KubernetesError
+from paimon_operator.runtime.bug_reports import BugReports
 from paimon_operator.runtime.catalogs import CatalogReconciler
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
@@ -17,9 +19,16 @@ from paimon_operator.runtime.workers import Reconcile
 
 
 def controllers(
-    dependencies: Dependencies, launches: LaunchBuilder, *, on_finished: Callable[[str, str], None]
+    dependencies: Dependencies,
+    launches: LaunchBuilder,
+    *,
+    on_finished: Callable[[str, str], None],
+    on_bug: Callable[[Kind], None],
 ) -> Reconcile:
-    """Reconciles the object of a key. `on_finished(type, phase)` is called once for each run that ends."""
+    """Reconciles the object of a key.
+
+    `on_finished(type, phase)` is called once for each run that ends, `on_bug(kind)` for each bug of a reconciler.
+    """
     by_kind: dict[Kind, Reconcile] = {
         Kind.CATALOG: CatalogReconciler(dependencies, launches).reconcile,
         Kind.TABLE: TableReconciler(dependencies).reconcile,
@@ -27,7 +36,19 @@ def controllers(
         Kind.POD: OrphanedPodReconciler(dependencies).reconcile,
     }
 
+    return _reporting_bugs(by_kind, BugReports(dependencies=dependencies, on_bug=on_bug))
+
+
+def _reporting_bugs(by_kind: Mapping[Kind, Reconcile], bugs: BugReports) -> Reconcile:
+    """Reconciles by kind. What is raised beside the errors of the API server is a bug, and reported on the object."""
+
     async def reconcile(key: Key) -> timedelta | None:
-        return await by_kind[key.kind](key)
+        try:
+            return await by_kind[key.kind](key)
+        except KubernetesError:
+            raise
+        except Exception as error:
+            await bugs.record(key, error)
+            raise
 
     return reconcile

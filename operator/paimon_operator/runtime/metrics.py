@@ -8,6 +8,8 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
 
+from paimon_operator.core.ports import Kind
+
 _PREFIX: Final = "paimon_operator"
 _SECONDS: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -34,6 +36,8 @@ class Metrics:
         requests = "Requests to the API server by verb, kind and HTTP status; 0 is no answer."
         self._requests = histogram("api_request_seconds", requests, ["verb", "kind", "code"])
         self._runs = counter("runs_finished", "Runs that ended, by type and phase.", ["type", "phase"])
+        bugs = "Reconciles that a bug in the operator stopped, by kind."
+        self._bugs = counter("reconcile_bugs", bugs, ["kind"])
         self._shared = counter("shared_pod_runs", "Runs for which a shared driver Pod was created.")
         self._shared_pods = counter("shared_pods", "Shared driver Pods that were created.")
         self._turns = counter("turns", "Turns that drivers of shared Pods asked for, by whether they began.", ["began"])
@@ -61,6 +65,9 @@ class Metrics:
 
     def run_finished(self, type_: str, phase: str) -> None:
         self._runs.labels(type_, phase).inc()
+
+    def bug_caught(self, kind: Kind) -> None:
+        self._bugs.labels(kind).inc()
 
     def pod_shared(self, runs: int) -> None:
         self._shared_pods.inc()

@@ -50,7 +50,7 @@ def unreadable(kind: Kind, body: Manifest, problem: str, now: datetime) -> Unrea
         else false(ConditionType.READY, Reason.INVALID_SPEC, problem)
     )
     findings = (ready, *stalled(Reason.INVALID_SPEC, problem))
-    reported = report(_conditions(stored), findings, generation=generation, now=now)
+    reported = report(readable_conditions(stored), findings, generation=generation, now=now)
     conditions = [condition.to_json() for condition in reported.conditions]
     status = {**stored, "observedGeneration": generation, "conditions": conditions}
     return Unreadable(status=status, changed=status != stored, events=reported.events)
@@ -64,7 +64,7 @@ def may_release(table: Manifest) -> bool:
     return bool(table["metadata"].get("deletionTimestamp")) and keeps_data and at_rest
 
 
-def _conditions(status: Mapping[str, Any]) -> list[Condition]:
+def readable_conditions(status: Mapping[str, Any]) -> list[Condition]:
     """The stored conditions that can be read."""
     found = []
     for condition in status.get("conditions") or ():

@@ -152,6 +152,9 @@ class Reason(StrEnum):
     METASTORE_NOT_FOUND = "MetastoreNotFound"
     COMMIT_LOCK_UNRELIABLE = "CommitLockUnreliable"
 
+    # The operator itself
+    INTERNAL_ERROR = "InternalError"
+
     # Failed runs
     COMMIT_CONFLICT = "CommitConflict"
     COMMIT_LOCK_HELD = "CommitLockHeld"

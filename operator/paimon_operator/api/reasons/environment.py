@@ -1,4 +1,4 @@
-"""An environment to fix. The operator retries without an edit."""
+"""An environment or an operator to fix. The operator retries without an edit."""
 
 from __future__ import annotations
 
@@ -67,6 +67,11 @@ EXPLANATIONS: Final = {
         "that is held.",
         "While no writer commits, run ALTER TABLE paimon_distributed_locks ALTER COLUMN acquired_at TYPE TIMESTAMP "
         "WITH TIME ZONE. The operator retries without an edit.",
+    ),
+    "InternalError": Explanation(
+        "A bug in the operator stopped the reconcile of this object. The operator retries after a pause that grows to "
+        "five minutes. Until a retry succeeds, nothing is started or changed for the object.",
+        "Search the operator's log for the line that the message names, and report it with the traceback that follows.",
     ),
 }
 """Reason -> what it means and what to do."""
