@@ -172,9 +172,7 @@ class Operator:
             namespace_of=lambda key: key.namespace, clock=loop.time, call_later=loop.call_later
         )
         dependencies = self._dependencies(launches.operator, queue)
-        reconcile = controllers(
-            dependencies, launches, on_finished=self._metrics.run_finished, on_bug=self._metrics.bug_caught
-        )
+        reconcile = controllers(dependencies, launches, metrics=self._metrics.runs, on_bug=self._metrics.bug_caught)
         self._answer(dependencies)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
         measure = self._metrics.reconciled

@@ -7,6 +7,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
+from paimon_operator.api.reasons import Reason
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import ObserverFacts, OperatorFacts, SharingFacts
@@ -30,6 +31,29 @@ from tests.support.builders import operator_facts
 from tests.support.manifests import Manifest, catalog, edited, keyed_table
 from tests.support.object_store import ObjectStore, RecordedEvents
 from tests.support.virtual_time import VirtualTime
+
+
+class RecordedRunMetrics:
+    """Records what is counted of runs, in order."""
+
+    def __init__(self) -> None:
+        self.started: list[tuple[str, str, float]] = []
+        self.answered: list[tuple[str, float]] = []
+        self.attempts: list[tuple[str, str, float]] = []
+        self.ended: list[tuple[str, str, str, float]] = []
+
+    def pod_started(self, type_: str, reason: Reason, pending_seconds: float) -> None:
+        self.started.append((type_, reason, pending_seconds))
+
+    def schedule_answered(self, type_: str, late_seconds: float) -> None:
+        self.answered.append((type_, late_seconds))
+
+    def attempt_ended(self, type_: str, reason: Reason, pod_seconds: float) -> None:
+        self.attempts.append((type_, reason, pod_seconds))
+
+    def run_ended(self, type_: str, phase: str, reason: Reason, seconds: float) -> None:
+        self.ended.append((type_, phase, reason, seconds))
+
 
 WATCHED = (Kind.TABLE, Kind.CATALOG, Kind.RUN, Kind.POD)
 SHOP = "shop"
@@ -75,7 +99,7 @@ class OperatorInMemory:
             on_shared_pod=self.batches.observe,
         )
         self.looks = Looks(self.cache, interval_s=60, clock=self.time, enqueue=self.router.enqueue_after)
-        self.finished: list[tuple[str, str]] = []
+        self.run_metrics = RecordedRunMetrics()
         self.reconciles: list[tuple[str, str]] = []
         world = Dependencies(
             store=self.store,
@@ -103,7 +127,7 @@ class OperatorInMemory:
         reconcile = controllers(
             world,
             launches,
-            on_finished=lambda type_, phase: self.finished.append((type_, phase)),
+            metrics=self.run_metrics,
             on_bug=self.bugs.append,
         )
         self.workers = Workers(

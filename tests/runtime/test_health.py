@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from paimon_operator.api.reasons import Reason
 from paimon_operator.runtime.health import DEAF_AFTER, STUCK_AFTER, ProcessHealth
 from paimon_operator.runtime.metrics import Metrics
 from tests.support.virtual_time import VirtualTime
@@ -89,7 +90,7 @@ def test_the_metrics_are_prometheus_text_without_table_names() -> None:
     metrics.leading(True)
     metrics.reconciled("PaimonTable", "ok", 0.2)
     metrics.requested("apply", "PaimonTable", 409, 0.01)
-    metrics.run_finished("Write", "Failed")
+    metrics.runs.run_ended("Write", "Failed", Reason.OUT_OF_MEMORY, 61)
     metrics.pod_shared(3)
     metrics.turn_answered(True)
     text = metrics.text().decode()

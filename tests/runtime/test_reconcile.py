@@ -16,7 +16,7 @@ from tests.support.object_store import Fault
 async def test_a_table_becomes_ready_by_one_run_with_one_pod(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     assert len(operator.store.names(Kind.RUN)) == len(operator.store.names(Kind.CONFIG_MAP)) == 1
-    assert operator.finished == [("Provision", "Succeeded")]
+    assert [each[:3] for each in operator.run_metrics.ended] == [("Provision", "Succeeded", "RunSucceeded")]
     assert "activeRun" not in operator.table()["status"]
     assert {result for _, result in operator.reconciles} == {"ok"}
 
@@ -236,7 +236,7 @@ async def test_a_run_whose_pod_cannot_be_released_yet_is_counted_once_and_retrie
     assert operator.store.faults == []
     (pod,) = operator.store.names(Kind.POD)
     assert (operator.store.peek(Kind.POD, SHOP, pod) or {})["metadata"]["finalizers"] == []
-    assert operator.finished == [("Provision", "Succeeded")]
+    assert [each[:3] for each in operator.run_metrics.ended] == [("Provision", "Succeeded", "RunSucceeded")]
 
 
 @pytest.mark.parametrize("restarted", [False, True])

@@ -48,7 +48,7 @@ async def test_after_one_fault_one_run_makes_the_table_ready(operator: OperatorI
     assert operator.condition("Ready")[0] == "True"
     assert len(operator.store.names(Kind.RUN)) == 1
     assert len(operator.store.names(Kind.POD)) == 1
-    assert operator.finished == [("Provision", "Succeeded")]
+    assert [each[:3] for each in operator.run_metrics.ended] == [("Provision", "Succeeded", "RunSucceeded")]
 
 
 async def test_after_a_kill_at_any_write_the_next_process_makes_the_table_ready_by_one_run() -> None:

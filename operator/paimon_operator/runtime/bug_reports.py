@@ -19,6 +19,7 @@ from paimon_operator.errors import KubernetesError
 from paimon_operator.runtime.cache import KEPT
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.logs import fields
 from paimon_operator.runtime.unreadable import readable_conditions
 
 _REPLACED: Final = {ConditionType.READY, ConditionType.SUCCEEDED, ConditionType.RECONCILING, ConditionType.STALLED}
@@ -43,9 +44,9 @@ class BugReports:
         try:
             await self._store(key, error)
         except KubernetesError as refused:
-            _log.warning("%s: the bug cannot be reported in the status now: %s", key, refused)
+            _log.warning("%s: the bug cannot be reported in the status now: %s", key, refused, extra=fields(*key))
         except Exception:  # noqa: BLE001  the worker logs the first bug, and retries
-            _log.exception("%s: the bug cannot be reported in the status", key)
+            _log.exception("%s: the bug cannot be reported in the status", key, extra=fields(*key))
 
     async def _store(self, key: Key, error: Exception) -> None:
         world = self.dependencies

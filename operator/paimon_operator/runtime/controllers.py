@@ -13,6 +13,7 @@ from paimon_operator.runtime.catalogs import CatalogReconciler
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.orphaned_pods import OrphanedPodReconciler
+from paimon_operator.runtime.run_changes import RunMetrics
 from paimon_operator.runtime.runs import RunReconciler
 from paimon_operator.runtime.tables import TableReconciler
 from paimon_operator.runtime.workers import Reconcile
@@ -22,17 +23,17 @@ def controllers(
     dependencies: Dependencies,
     launches: LaunchBuilder,
     *,
-    on_finished: Callable[[str, str], None],
+    metrics: RunMetrics,
     on_bug: Callable[[Kind], None],
 ) -> Reconcile:
     """Reconciles the object of a key.
 
-    `on_finished(type, phase)` is called once for each run that ends, `on_bug(kind)` for each bug of a reconciler.
+    `metrics` count what happens to runs. `on_bug(kind)` is called for each bug of a reconciler.
     """
     by_kind: dict[Kind, Reconcile] = {
         Kind.CATALOG: CatalogReconciler(dependencies, launches).reconcile,
         Kind.TABLE: TableReconciler(dependencies).reconcile,
-        Kind.RUN: RunReconciler(dependencies, launches, on_finished=on_finished).reconcile,
+        Kind.RUN: RunReconciler(dependencies, launches, metrics=metrics).reconcile,
         Kind.POD: OrphanedPodReconciler(dependencies).reconcile,
     }
 

@@ -26,6 +26,8 @@ from paimon_operator.runtime import adoption
 from paimon_operator.runtime.adoption import RefusedError
 from paimon_operator.runtime.cache import KEPT
 from paimon_operator.runtime.change_router import ChangeRouter
+from paimon_operator.runtime.keys import key_of
+from paimon_operator.runtime.logs import fields
 from paimon_operator.runtime.unreadable import unreadable
 
 StatusT = TypeVar("StatusT", bound=ApiModel)
@@ -54,8 +56,9 @@ class DecisionApplier:
 
         Raises a KubernetesError, which may be a RefusedError. The next reconcile decides the remaining steps again.
         """
+        key = key_of(kind, body)
         for line in decision.log:
-            _log.info("%s %s/%s: %s", kind, body["metadata"]["namespace"], body["metadata"]["name"], line)
+            _log.info("%s: %s", key, line, extra=fields(*key))
         step = await self._finalizer(kind, body, decision)
         if step is None:
             return None

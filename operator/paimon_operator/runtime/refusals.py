@@ -14,6 +14,7 @@ from paimon_operator.core.ports import Clock, Kind
 from paimon_operator.runtime.adoption import RefusedError
 from paimon_operator.runtime.decision_applier import AT_ONCE
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.logs import fields
 
 StatusT = TypeVar("StatusT")
 
@@ -92,7 +93,7 @@ class Refusals:
         refusal = Refusal(reason=error.reason, message=str(error))
         known[what] = _KnownRefusal(refusal=refusal, uid=uid, count=count + 1, not_before=self._clock.now() + wait)
         self._known[key] = known
-        _log.warning("%s %s/%s: %s", key.kind, key.namespace, key.name, error)
+        _log.warning("%s: %s", key, error, extra=fields(*key))
         return wait
 
     def record_done(self, key: Key, decision: Decision[StatusT], reduced: Decision[StatusT] | None) -> None:

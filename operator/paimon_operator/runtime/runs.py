@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from pydantic import ValidationError
 
@@ -19,7 +19,6 @@ from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.launch.driver_pod import config_map_of
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
-from paimon_operator.core.run.completion import ENDED
 from paimon_operator.core.run.machine import step
 from paimon_operator.core.run.observed import BACKSTOP, RunObserved, Sharing, current_pod, needs_executors
 from paimon_operator.core.run.pod import PodObserved, read_pod
@@ -30,6 +29,7 @@ from paimon_operator.runtime.batches import Offer
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.refusals import Refusals
+from paimon_operator.runtime.run_changes import RunChanges, RunMetrics
 from paimon_operator.runtime.unreadable import problem_of
 
 _log = logging.getLogger(__name__)
@@ -38,12 +38,9 @@ _log = logging.getLogger(__name__)
 class RunReconciler:
     """Reconciles PaimonRuns."""
 
-    def __init__(
-        self, dependencies: Dependencies, launches: LaunchBuilder, *, on_finished: Callable[[str, str], None]
-    ) -> None:
-        """`on_finished(type, phase)` is called once for each run that ends."""
+    def __init__(self, dependencies: Dependencies, launches: LaunchBuilder, *, metrics: RunMetrics) -> None:
         self._dependencies, self._applier = dependencies, dependencies.applier
-        self._launches, self._on_finished = launches, on_finished
+        self._launches, self._changes = launches, RunChanges(metrics)
         self._refusals = Refusals(dependencies.clock)
 
     async def reconcile(self, key: Key) -> timedelta | None:
@@ -62,10 +59,9 @@ class RunReconciler:
             return None
         uid, observed = run.metadata.uid, await self._observe(key, run)
         decision, reduced = await self._decide(key, observed)
+        report = partial(self._changes.report, run, decision.status)
         try:
-            again = await self._applier.apply(
-                Kind.RUN, body, run.status, reduced or decision, on_stored=lambda: self._report_end(run, decision)
-            )
+            again = await self._applier.apply(Kind.RUN, body, run.status, reduced or decision, on_stored=report)
         except RefusedError as error:
             return self._refusals.record(key, uid, error)
         self._refusals.record_done(key, decision, reduced)
@@ -111,10 +107,6 @@ class RunReconciler:
         if begins_turn(run, decision) and observed.turn is not None:
             self._dependencies.batches.record_begin(observed.turn.pod.uid, uid)
         return decision, reduced
-
-    def _report_end(self, run: PaimonRun, decision: Decision[RunStatus]) -> None:
-        if decision.status and decision.status.phase in ENDED and run.status.phase not in ENDED:
-            self._on_finished(run.spec.type, decision.status.phase)
 
     async def _observe(self, key: Key, run: PaimonRun) -> RunObserved:
         namespace = run.metadata.namespace

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from paimon_operator.core.backoff import Backoff
 from paimon_operator.errors import KubernetesError, LeaseLostError, NotFoundError, RetryableError, StaleError
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.logs import fields
 from paimon_operator.runtime.queue import QueueClosedError, WorkQueue
 
 RETRY: Final = Backoff(first=timedelta(seconds=1), last=timedelta(minutes=5))
@@ -89,15 +90,15 @@ class Workers:
             again = await self._reconcile(key)
         except (RetryableError, StaleError, NotFoundError, LeaseLostError) as error:
             result = "retry"
-            _log.info("%s: retried later: %s", key, error)
+            _log.info("%s: retried later: %s", key, error, extra=fields(*key))
             self._retry(key, error)
         except KubernetesError as error:
             result = "error"
-            _log.error("%s: the API server refused: %s", key, error)
+            _log.error("%s: the API server refused: %s", key, error, extra=fields(*key))
             self._retry(key, error)
         except Exception as error:  # noqa: BLE001  bugs of reconcilers are logged, counted and retried here
             result = "error"
-            _log.exception("%s: a bug in the operator", key)
+            _log.exception("%s: a bug in the operator", key, extra=fields(*key))
             self._retry(key, error)
         else:
             self._failures.pop(key, None)

@@ -1,0 +1,65 @@
+"""Metrics of runs, by type and reason. No label names a run or a table."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import product
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from paimon_operator.api.reasons import Reason, environment, failures
+from paimon_operator.core.operations import registry as operations
+from paimon_operator.core.run.completion import ENDED
+
+_RUN_SECONDS: Final = (5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200)
+_PENDING_SECONDS: Final = (1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800)
+_LATE_SECONDS: Final = (1, 5, 15, 60, 300, 900, 3600, 14400, 43200, 86400)
+_FAILURES: Final = sorted({*failures.EXPLANATIONS, *environment.EXPLANATIONS})
+ATTEMPT_REASONS: Final = (Reason.RUN_SUCCEEDED, *(Reason(word) for word in _FAILURES))
+"""Reasons with which attempts usually end. Their counters are present at 0 from the start, for every type."""
+
+
+class PrometheusRunMetrics:
+    """The `RunMetrics` of one registry."""
+
+    def __init__(self, registry: CollectorRegistry, *, prefix: str) -> None:
+        counter = partial(Counter, namespace=prefix, registry=registry)
+        histogram = partial(Histogram, namespace=prefix, registry=registry)
+        by_reason = ["type", "reason"]
+        self._finished = counter("runs_finished", "Runs that ended, by type and phase.", ["type", "phase"])
+        lengths = "Seconds from the first reconcile of a run to its end, by type and reason of the condition Succeeded."
+        self._seconds = histogram("run_duration_seconds", lengths, by_reason, buckets=_RUN_SECONDS)
+        ended = "Attempts that ended, by type of the run and reason. RunSucceeded: the attempt succeeded."
+        self._attempts = counter("run_attempts", ended, by_reason)
+        used = "Seconds that driver containers of ended attempts ran, by type of the run and reason."
+        self._pod_seconds = counter("run_pod_seconds", used, by_reason)
+        pending = "Seconds from the decision of an attempt to the start of its container, by type and reason to wait."
+        self._pending = histogram("run_pending_seconds", pending, by_reason, buckets=_PENDING_SECONDS)
+        late = "Seconds from the tick of a schedule to the start of its run's first container, by type."
+        self._late = histogram("schedule_late_seconds", late, ["type"], buckets=_LATE_SECONDS)
+        self._start_at_zero()
+
+    def _start_at_zero(self) -> None:
+        types = operations.OPERATIONS.types
+        for type_, phase in product(types, sorted(ENDED)):
+            self._finished.labels(type_, phase)
+        for type_, reason in product(types, ATTEMPT_REASONS):
+            self._attempts.labels(type_, reason)
+            self._pod_seconds.labels(type_, reason)
+        for operation in operations.OPERATIONS.recurring:
+            self._late.labels(operation.type)
+
+    def pod_started(self, type_: str, reason: Reason, pending_seconds: float) -> None:
+        self._pending.labels(type_, reason).observe(pending_seconds)
+
+    def schedule_answered(self, type_: str, late_seconds: float) -> None:
+        self._late.labels(type_).observe(late_seconds)
+
+    def attempt_ended(self, type_: str, reason: Reason, pod_seconds: float) -> None:
+        self._attempts.labels(type_, reason).inc()
+        self._pod_seconds.labels(type_, reason).inc(pod_seconds)
+
+    def run_ended(self, type_: str, phase: str, reason: Reason, seconds: float) -> None:
+        self._finished.labels(type_, phase).inc()
+        self._seconds.labels(type_, reason).observe(seconds)
