@@ -1,16 +1,73 @@
-"""Progress lines in a run's log, one per step. The result is the last line."""
+"""A driver's log: one line of JSON for each step, with the run, its Pod and its attempt as fields.
+
+The result is the last line of the log, and has none of these fields. `log4j2.properties` gives Java's lines the same
+form.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
-from typing import Final
+import traceback
+from datetime import UTC, datetime
+from typing import Final, TextIO
+
+from paimon_contract import environment
+from paimon_contract.job import Job
 
 JVM_READY: Final = "the JVM is ready"
 SPARK_READY: Final = "Spark SQL is ready"
 """In mode Cluster: with its first executor."""
+_about_job: Final[dict[str, object]] = {}
+"""Fields of the job that the process performs."""
+
+
+def log_steps_of(job: Job | None) -> None:
+    """Lines from now on are about this job. A driver of several runs calls it for each; None: about none of them."""
+    _about_job.clear()
+    if job is None:
+        return
+    run = job.run
+    about = {"kind": "PaimonRun", "namespace": run.namespace, "name": run.name, "run": run.name, "type": job.operation}
+    _about_job.update(about)
 
 
 def log_step(step: str) -> None:
-    """Writes a line now; the container runtime adds the time."""
-    sys.stdout.write(f"{step}\n")
-    sys.stdout.flush()
+    """Writes a line now."""
+    _write(sys.stdout, "INFO", step)
+
+
+def log_warning(message: str) -> None:
+    """Writes a warning to standard error."""
+    _write(sys.stderr, "WARN", message)
+
+
+def log_error(message: str) -> None:
+    """Writes an error to standard error."""
+    _write(sys.stderr, "ERROR", message)
+
+
+def log_exception() -> None:
+    """Writes the error that is being handled to standard error, with its traceback."""
+    last = "".join(traceback.format_exception_only(sys.exception())).strip()
+    _write(sys.stderr, "ERROR", last, exc_info=traceback.format_exc())
+
+
+def _write(stream: TextIO, level: str, message: str, **more: object) -> None:
+    now = datetime.now(UTC)
+    time = f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
+    line = {"time": time, "level": level, "logger": "driver", "message": message, **_about_pod(), **_about_job, **more}
+    stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+    stream.flush()
+
+
+def _about_pod() -> dict[str, object]:
+    """The Pod, and the run and attempt unless several runs share it."""
+    attempt = os.environ.get(environment.RUN_ATTEMPT, "")
+    about = {
+        "run": os.environ.get(environment.RUN_NAME),
+        "pod": os.environ.get(environment.HOSTNAME),
+        "attempt": int(attempt) if attempt.isdecimal() else None,
+    }
+    return {field: value for field, value in about.items() if value is not None}

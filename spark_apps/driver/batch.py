@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ from spark_apps.driver.dispatch import operation_of, read_job, without_jvm_of
 from spark_apps.driver.process import Performed
 from spark_apps.driver.turns import NotAnsweredError, TurnClient
 from spark_apps.operator_http import OperatorHttp
-from spark_apps.progress import log_step
+from spark_apps.progress import log_error, log_exception, log_step, log_steps_of
 
 
 @dataclass
@@ -63,6 +62,7 @@ class TurnLoop:
             log_step(f"the batch ends, because the operator does not answer: {error}")
 
     def _begins(self, job: Job) -> bool:
+        log_steps_of(job)
         begins = self._send(TurnOf(name=job.run.name, uid=job.run.uid))
         log_step(f"the turn of run {job.run.name} begins" if begins else f"no turn for run {job.run.name}")
         return begins
@@ -78,6 +78,7 @@ class TurnLoop:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
         self.unreported = TurnReport(run=TurnOf(name=job.run.name, uid=job.run.uid), result=text)
+        log_steps_of(None)
 
 
 def perform(job: Job) -> Performed:
@@ -98,7 +99,7 @@ def is_usable() -> bool:
     try:
         SparkContext._gateway.jvm.java.lang.System.nanoTime()
     except Exception:  # noqa: BLE001  (whatever it is, the next job would meet it)
-        traceback.print_exc()
+        log_exception()
         return False
     return SparkContext._active_spark_context is None
 
@@ -109,7 +110,7 @@ def main() -> int:
         config = read_config(os.environ.get(environment.BATCH_CONFIG, ""))
         jobs = [read_job(text) for text in job_texts(os.environ)]
     except (DocumentError, JobError) as error:
-        sys.stderr.write(f"cannot read the jobs: {error}\n")
+        log_error(f"cannot read the jobs: {error}")
         return int(ExitCode.INFRASTRUCTURE)
     loop = _loop(config, jobs)
     loop.run()

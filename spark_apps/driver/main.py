@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
 
 from paimon_contract.job import Job
 from paimon_contract.result import Elapsed, Outcome, Seen
@@ -20,7 +19,7 @@ from spark_apps.driver.process import Performed, engine_of, milliseconds_since, 
 from spark_apps.driver.report import document_of
 from spark_apps.failures.classify import classify
 from spark_apps.failures.errors import RunError
-from spark_apps.progress import JVM_READY, log_step
+from spark_apps.progress import JVM_READY, log_exception, log_step
 from spark_apps.storage import storage_of
 
 
@@ -52,7 +51,7 @@ def perform(job: Job) -> Performed:
             foreign_commits.refuse_unsafe_commit(job, seen)
         outcome = operation.run(job, session)
     except Exception as error:  # noqa: BLE001  (every error becomes a result)
-        traceback.print_exc()
+        log_exception()
         failure = _failure(error, session)
         outcome = failure.outcome or outcome
     finally:
@@ -73,7 +72,7 @@ def _close(session: Session | None) -> None:
         if session is not None:
             session.close()
     except Exception:  # noqa: BLE001
-        traceback.print_exc()
+        log_exception()
 
 
 def main(arguments: list[str]) -> int:

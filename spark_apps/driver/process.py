@@ -18,6 +18,7 @@ from paimon_engines.loader import load_engine
 from spark_apps.driver.digest import JobChangedError, checked_text
 from spark_apps.driver.dispatch import read_job
 from spark_apps.failures.errors import RunError
+from spark_apps.progress import log_error, log_steps_of
 
 Performed = tuple[dict[str, Any], int]
 """The result document and the exit code."""
@@ -31,11 +32,12 @@ def run_job(arguments: list[str], perform: Callable[[Job], Performed | None]) ->
     try:
         job = read_job(checked_text(Path(arguments[0])))
     except JobChangedError as error:
-        sys.stderr.write(f"{error}\n")
+        log_error(str(error))
         return int(ExitCode.JOB_CHANGED)
     except (IndexError, OSError, JobError) as error:
-        sys.stderr.write(f"cannot read the job: {error}\n")
+        log_error(f"cannot read the job: {error}")
         return RunError("Infrastructure", "JobUnreadable", str(error)).exit_code
+    log_steps_of(job)
     performed = perform(job)
     if performed is None:
         return START_JVM

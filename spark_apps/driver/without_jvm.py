@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
 
 from paimon_contract.job import Job
 from paimon_contract.result import Elapsed, Outcome, Seen
@@ -23,7 +22,7 @@ from spark_apps.metadata import files_of
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.snapshots import SnapshotFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
-from spark_apps.progress import log_step
+from spark_apps.progress import log_exception, log_step
 
 
 def perform(job: Job) -> Performed | None:
@@ -33,7 +32,7 @@ def perform(job: Job) -> Performed | None:
     try:
         found = _outcome(job)
     except RunError as error:
-        traceback.print_exc()
+        log_exception()
         outcome, failure = error.outcome or Outcome(), error
     except Exception as error:  # noqa: BLE001  (the JVM finds it again, and classifies it)
         log_step(f"the JVM is needed: {first_line(f'{type(error).__name__}: {error}')}")

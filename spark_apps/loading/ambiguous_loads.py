@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from spark_apps.failures.errors import RunError
 from spark_apps.loading.input_files import InputFile, find_files
 from spark_apps.loading.ledger import Entry, Ledger
 from spark_apps.loading.load_result import Loaded
+from spark_apps.progress import log_warning
 
 REPEATABLE: Final = frozenset({"deduplicate", "partial-update", "first-row"})
 """Merge engines for which loading a row twice changes nothing, unless an aggregate function is used."""
@@ -52,7 +52,7 @@ def refuse_two_writers(loaded: Loaded, write: WriteParameters, session: Session,
     if not numbers:
         return
     if _repeatable(table) and not write.once and _same_files(loaded, write, session):
-        sys.stderr.write(f"two drivers of this run have committed the same rows by key, in snapshots {numbers}\n")
+        log_warning(f"two drivers of this run have committed the same rows by key, in snapshots {numbers}")
         return
     raise RunError(
         "ResultUnknown",

@@ -5,13 +5,13 @@ The commit itself expires nothing (session.py): it could expire the very snapsho
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.write import WriteParameters
 from spark_apps.catalog.session import Session
 from spark_apps.loading.recovery import resolve_all_entries
+from spark_apps.progress import log_warning
 
 
 def expire_after_write(job: Job, session: Session, table: Any) -> None:
@@ -20,7 +20,7 @@ def expire_after_write(job: Job, session: Session, table: Any) -> None:
         write = job.parameters_as(WriteParameters)
         _expire(job, session, table.copy(session.java_map(write.options)))
     except Exception as error:  # noqa: BLE001  (no error undoes the commit)
-        sys.stderr.write(f"snapshots could not be expired, the next write tries again: {error}\n")
+        log_warning(f"snapshots could not be expired, the next write tries again: {error}")
 
 
 def _expire(job: Job, session: Session, table: Any) -> None:

@@ -27,7 +27,7 @@ from spark_apps.observer.client import PAUSE_S, TRIES, NotReportedError, Operato
 from spark_apps.observer.passes import BLIND_PASSES, Watched
 from spark_apps.observer.reports import reports_of
 from spark_apps.operator_http import TIMEOUT_S
-from spark_apps.progress import log_step
+from spark_apps.progress import log_error, log_step
 
 STUCK_AFTER_S: Final = 900
 """Seconds without progress after which the process ends, so that the kubelet starts it again."""
@@ -115,7 +115,7 @@ def main() -> int:
         config = read_config(os.environ.get(environment.OBSERVER_CONFIG, ""))
         loop = _loop(config, watchdog.progress)
     except (DocumentError, KeyError, UnreadableError) as error:
-        sys.stderr.write(f"the observer cannot start: {error}\n")
+        log_error(f"the observer cannot start: {error}")
         return 1
     loop.run()
     log_step(f"no table could be read in {BLIND_PASSES} passes: starting again, with the credentials of then")

@@ -7,7 +7,6 @@ entry. A process that is killed in between leaves either nothing, or an entry wh
 from __future__ import annotations
 
 import functools
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +27,7 @@ from spark_apps.loading.ledger import Entry, Ledger
 from spark_apps.loading.load_result import Loaded, loaded_with
 from spark_apps.loading.read_inputs import read_files
 from spark_apps.loading.recovery import open_ledger, resolve_open_entries
+from spark_apps.progress import log_warning
 from spark_apps.sql.identifiers import CATALOG, qualified
 
 PARAMETERS = WriteParameters
@@ -95,7 +95,7 @@ def _append(job: Job, session: Session, ledger: Ledger, entry: Entry, rows: Any)
     except Exception as error:
         commit = find_commit(session.table(), entry.commit_user, entry.snapshot_before).commit
         if commit is not None:
-            sys.stderr.write(f"the rows are in snapshot {commit.snapshot}; the error came after the commit: {error}\n")
+            log_warning(f"the rows are in snapshot {commit.snapshot}; the error came after the commit: {error}")
             return
         if classify(error, metastore=session.metastore).reason == INPUT_MALFORMED:
             ledger.mark_abandoned(entry)  # the input is wrong, so no commit can follow

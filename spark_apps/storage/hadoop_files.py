@@ -8,7 +8,6 @@ a cluster have hundreds that a client does not need. The log names them.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Final, NoReturn
 from xml.parsers import expat
 
 from spark_apps.failures.errors import RunError
+from spark_apps.progress import log_warning
 
 FILES: Final = ("core-site.xml", "hdfs-site.xml")
 _ANY: Final = r".*"
@@ -89,7 +89,7 @@ def read_properties(name: str, content: bytes) -> list[Property]:
     properties = list(_Parser(name).parse(content))
     unused = sorted({each.key for each in properties if _possible(each.key) is None})
     if unused:
-        sys.stderr.write(f"{name}: {len(unused)} keys are not used: {', '.join(unused)}\n")
+        log_warning(f"{name}: {len(unused)} keys are not used: {', '.join(unused)}")
     used = [each for each in properties if _possible(each.key) is not None]
     for each in used:
         _check(name, each)

@@ -39,9 +39,11 @@ def test_a_success_has_exit_code_0_and_the_message_is_also_the_last_line_of_the_
     assert done.code == 0, done.log
     assert done.result is not None
     assert done.result["created"] is True
-    assert [line for line in done.log.splitlines() if line.startswith("{")] == [
-        json.dumps(done.result, ensure_ascii=False, separators=(",", ":"))
-    ]
+    *lines, last = done.stdout.splitlines()
+    assert last == json.dumps(done.result, ensure_ascii=False, separators=(",", ":"))
+    steps = [json.loads(line) for line in (*lines, *done.stderr.splitlines())]
+    assert steps
+    assert all(step["message"] and step["level"] and step["time"] for step in steps)
 
 
 def test_a_job_of_another_engine_is_refused_before_any_access(lake: Lake) -> None:

@@ -27,7 +27,13 @@ class Exited:
 
     code: int
     result: dict[str, Any] | None
-    log: str
+    stdout: str
+    stderr: str
+
+    @property
+    def log(self) -> str:
+        """Everything that it has written."""
+        return self.stdout + self.stderr
 
 
 def environment(home: SparkHome, message: Path, **more: str) -> dict[str, str]:
@@ -55,7 +61,7 @@ def _run(home: SparkHome, arguments: list[str], message: Path, directory: Path, 
         cwd=directory,
     )
     result = json.loads(message.read_text(encoding="utf-8")) if message.exists() else None
-    return Exited(done.returncode, result, done.stdout + done.stderr)
+    return Exited(done.returncode, result, done.stdout, done.stderr)
 
 
 class Worker:

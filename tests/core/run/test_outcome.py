@@ -179,6 +179,17 @@ def test_what_a_terminal_would_interpret_is_removed_from_the_log() -> None:
     assert found.message.endswith("; its log ends: first | ]0;title   last")
 
 
+def test_of_the_lines_of_a_drivers_log_only_the_messages_are_reported() -> None:
+    said = '{"time": "2026-11-26T03:00:00.000Z", "level": "ERROR", "message": "OSError: no space\\nleft", "run": "r"}'
+    found = failure(pods.ended(1, f'cut off": "x"}}\n{said}\nKilled'))
+    assert found.message.endswith('; its log ends: cut off": "x"} | OSError: no space left | Killed')
+
+
+@pytest.mark.parametrize("line", ["[" * 4000, '{"message": 7}', "7", "null", '{"a": 1}'])
+def test_a_last_line_of_another_form_is_reported_as_it_is(line: str) -> None:
+    assert failure(pods.ended(1, line)).message.endswith(line[-400:])
+
+
 def test_a_pod_without_a_report_of_its_node_is_lost() -> None:
     found = abandoned("orders-compact-1-1")
     assert (found.failure_class, found.reason) == (INFRASTRUCTURE, Reason.POD_LOST)

@@ -40,7 +40,12 @@ class Ended:
 
     code: int
     result: dict[str, Any] | None
-    log: str
+    stdout: str
+    stderr: str
+
+    @property
+    def log(self) -> str:
+        return self.stdout + self.stderr
 
     @property
     def error(self) -> tuple[str, str, str]:
@@ -92,7 +97,7 @@ class Pod:
         command = ["sh", str(ROOT / "spark_apps" / "entrypoint.sh"), "driver", str(volume / "job.json")]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
         result = json.loads(message.read_text()) if message.exists() else None
-        return Ended(done.returncode, result, done.stdout + done.stderr)
+        return Ended(done.returncode, result, done.stdout, done.stderr)
 
 
 @pytest.fixture
@@ -111,8 +116,12 @@ def test_an_illegal_edit_of_the_own_table_is_refused_before_java_starts(pod: Pod
     assert ended.code == ExitCode.SPEC, ended.log
     assert ended.error == ("Spec", "TableDiffers", "spec.schema.columns[amount].type")
     assert "java, with" not in ended.log
-    lines = [line for line in ended.log.splitlines() if line.startswith("{")]
-    assert lines == [json.dumps(ended.result, ensure_ascii=False, separators=(",", ":"))]
+    *lines, last = ended.stdout.splitlines()
+    assert last == json.dumps(ended.result, ensure_ascii=False, separators=(",", ":"))
+    (failure,) = [json.loads(line) for line in ended.stderr.splitlines()]
+    assert (lines, failure["level"], failure["run"]) == ([], "ERROR", "r")
+    assert "RunError" in failure["message"]
+    assert "Traceback" in failure["exc_info"]
 
 
 LEFT_TO_JAVA = {
@@ -182,8 +191,8 @@ def test_what_cannot_be_read_is_left_to_java_with_one_line_in_the_log(pod: Pod) 
     pod.table().write_text('{"version": 9}')
     ended = pod.start(pod.job(NARROWER))
     assert needs_java(ended), ended.log
-    (line,) = (line for line in ended.log.splitlines() if line.startswith("the JVM is needed"))
-    assert line.endswith("schema-0: version 9 of schema files is newer than 3")
+    (line,) = (json.loads(line) for line in ended.log.splitlines() if "the JVM is needed" in line)
+    assert line["message"].endswith("schema-0: version 9 of schema files is newer than 3")
 
 
 def test_an_unreachable_storage_is_left_to_java_within_seconds(pod: Pod) -> None:

@@ -6,6 +6,7 @@ about the container and the Pod. An end without a successful result is never a s
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -206,8 +207,19 @@ def _sentences(message: str, remedy: str) -> str:
 
 def _tail(terminated: Terminated | None) -> str:
     """The end of the log (FallbackToLogsOnError), as the end of a sentence; empty without a log."""
-    lines = [] if terminated is None else [printable(line).strip() for line in terminated.message.splitlines()]
+    said = [] if terminated is None else [_said(line) for line in terminated.message.splitlines()]
+    lines = [printable(line).strip() for line in said]
     text = " | ".join([line for line in lines if line][-3:])
     if not text:
         return ""
     return f"; its log ends: {text if len(text) <= TAIL_LENGTH else '…' + text[-TAIL_LENGTH:]}"
+
+
+def _said(line: str) -> str:
+    """The message of a line that is JSON, as drivers of this release write them; any other line as it is."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):  # a driver that was taken over can nest it deeply
+        return line
+    message = record.get("message") if isinstance(record, dict) else None
+    return message if isinstance(message, str) else line
