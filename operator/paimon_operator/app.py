@@ -46,6 +46,7 @@ from paimon_operator.runtime.leader_loop import LeaderLoop
 from paimon_operator.runtime.looks import Looks
 from paimon_operator.runtime.looks_server import LooksServer, Receiver
 from paimon_operator.runtime.metrics import Metrics
+from paimon_operator.runtime.object_metrics import ObjectMetrics
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.turns import TurnRequests
@@ -175,6 +176,9 @@ class Operator:
         reconcile = controllers(dependencies, launches, metrics=self._metrics.runs, on_bug=self._metrics.bug_caught)
         self._answer(dependencies)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
+        self._metrics.objects(
+            ObjectMetrics(dependencies.cache, table_limit=settings.table_metrics_limit, now=time.time)
+        )
         measure = self._metrics.reconciled
         store, router = dependencies.store, dependencies.router
         return LeaderLoop(
@@ -244,7 +248,9 @@ class Operator:
     def _paced(self) -> ApiServer:
         settings, loop = self._settings, asyncio.get_running_loop()
         rate, burst = settings.api_rate, settings.api_burst
-        bucket = TokenBucket(rate=rate, burst=burst, clock=loop.time, call_later=loop.call_later)
+        bucket = TokenBucket(
+            rate=rate, burst=burst, clock=loop.time, call_later=loop.call_later, on_wait=self._metrics.paced
+        )
         return self._limited(bucket)
 
     def _reviews(self) -> ApiServer:

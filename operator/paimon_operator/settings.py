@@ -91,6 +91,8 @@ class Settings(BaseModel):
     """Port of `/livez` and `/readyz`."""
     metrics_port: Port = 9090
     """Port of `/metrics`."""
+    table_metrics_limit: int = Field(default=500, ge=0, le=20_000)
+    """Number of tables with metrics of their own, the first by namespace and name. 0: none has."""
     looks_port: Port = 8082
     """Port to which observers report."""
     looks_url: Annotated[str, Field(pattern=r"^(http://[a-z0-9.:-]+/v1/looks)?$", max_length=300)] = ""

@@ -20,8 +20,15 @@ class Pace:
 
     def __init__(self, *, rate: float = 20, burst: int = 1) -> None:
         self.time = VirtualTime()
-        self.bucket = TokenBucket(rate=rate, burst=burst, clock=self.time.seconds, call_later=self.time.call_later)
         self.sent: list[str] = []
+        self.waits: list[float] = []
+        self.bucket = TokenBucket(
+            rate=rate,
+            burst=burst,
+            clock=self.time.seconds,
+            call_later=self.time.call_later,
+            on_wait=self.waits.append,
+        )
 
     def request(self, namespace: str = "shop", *, count: int = 1) -> asyncio.Task[None]:
         """Starts requests, and returns the last one."""
@@ -50,6 +57,19 @@ async def settle() -> None:
     """Lets every task that can continue do so: it starts, is admitted and ends."""
     for _ in range(4):
         await asyncio.sleep(0)
+
+
+async def test_the_wait_of_each_request_that_is_sent_is_measured() -> None:
+    pace = Pace(rate=20, burst=1)
+    pace.request(count=2)
+    cancelled = pace.request()
+    await pace.sent_after(0)
+    cancelled.cancel()
+    await pace.sent_after(0.05)
+    pace.bucket.hold(7)
+    pace.request()
+    await pace.sent_after(7)
+    assert [round(wait, 3) for wait in pace.waits] == [0, 0.05, 7]
 
 
 async def test_a_burst_is_sent_at_once_and_further_requests_at_the_rate() -> None:

@@ -218,6 +218,7 @@ def test_the_memory_of_the_largest_object_is_bounded(kind: Kind) -> None:
         "managedFields": [KEYS],
     }
     cache, text = Cache(), json.dumps(parts | {"metadata": meta})
+    Cache().put(kind, json.loads(text) | {"metadata": {"name": "first", "namespace": "n"}})  # what is made once
     tracemalloc.start()
     for number in range(20):
         body = json.loads(text)  # as a watch delivers it: nothing of it is shared

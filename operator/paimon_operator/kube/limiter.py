@@ -28,17 +28,19 @@ class TokenBucket:
         burst: int,
         clock: Callable[[], float],
         call_later: Callable[[float, Callable[[], None]], object],
+        on_wait: Callable[[float], None] = lambda _: None,
     ) -> None:
+        """`on_wait(seconds)` is called for each request that may be sent, 0 for one that has not waited."""
         self._interval, self._slack = 1 / rate, (burst - 1) / rate
         self._clock, self._call_later = clock, call_later
         self._full_at = self._held_until = clock()
         """When the bucket is full again. Each request that is sent delays this by one interval."""
         self._waiting: Turns[asyncio.Event] = Turns()
-        self._timer_is_set = False
+        self._timer_is_set, self._on_wait = False, on_wait
 
     async def take(self, namespace: str) -> None:
         """Returns when one more request of `namespace` may be sent. A cancelled caller takes no token."""
-        admitted = asyncio.Event()
+        admitted, asked = asyncio.Event(), self._clock()
         self._waiting.add(namespace, admitted)
         self._admit()
         try:
@@ -46,6 +48,7 @@ class TokenBucket:
         except asyncio.CancelledError:
             self._give_back(namespace, admitted)
             raise
+        self._on_wait(self._clock() - asked)
 
     def hold(self, seconds: float) -> None:
         """Delays all requests for `seconds`, as a 429 with Retry-After requires."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.size import packed
 from paimon_operator.runtime.keys import Key, key_of
+from paimon_operator.runtime.object_facts import ObjectFacts, facts_of
 from paimon_operator.runtime.projection import projected
 
 KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
@@ -30,6 +31,8 @@ class _Entry:
     document: bytes
     """The kept fields as JSON: dictionaries take five to twenty times that memory. It refers to no part of the
     delivered object."""
+    facts: ObjectFacts
+    """What metrics show of it."""
 
 
 class Cache:
@@ -90,6 +93,10 @@ class Cache:
         """All cached keys of a kind, sorted."""
         return sorted(self._of_kind[kind])
 
+    def facts(self, kind: Kind) -> Iterator[tuple[Key, ObjectFacts]]:
+        """What metrics show of each object of a kind, in no order."""
+        return ((key, self._objects[key].facts) for key in self._of_kind[kind])
+
     def tables_of(self, catalog: Key) -> Sequence[Key]:
         """Tables that name this catalog, sorted."""
         return sorted(self._children.get(catalog, ()))
@@ -101,7 +108,7 @@ class Cache:
     def _store(self, key: Key, body: Manifest) -> None:
         self._forget(key)
         kept, parent = projected(key.kind, body), _parent(key, body)
-        self._objects[key] = _Entry(_version(body), _uid(body), parent, packed(kept))
+        self._objects[key] = _Entry(_version(body), _uid(body), parent, packed(kept), facts_of(key.kind, body))
         self._of_kind[key.kind].add(key)
         if parent is not None:
             self._children[parent].add(key)

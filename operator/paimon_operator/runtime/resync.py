@@ -19,7 +19,7 @@ from paimon_operator.core.ports import Kind, Manifest, ObjectStore
 from paimon_operator.errors import KubernetesError
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.projection import projected
+from paimon_operator.runtime.object_facts import listed
 
 # catalogs first: a table's claim depends on its catalog
 _ORDER: Final = (Kind.CATALOG, Kind.TABLE, Kind.RUN)
@@ -60,7 +60,7 @@ class Resync:
 
     async def _list(self, kind: Kind) -> Sequence[Manifest]:
         """All objects of a kind, each with the fields that the cache keeps."""
-        return await self._store.list(kind, None, keep=partial(projected, kind))
+        return await self._store.list(kind, None, keep=partial(listed, kind))
 
     def _turns(self, keys: Sequence[Key]) -> Sequence[tuple[Key, float]]:
         """The unchanged objects to reconcile in this period, each with its delay in seconds, in rotation."""

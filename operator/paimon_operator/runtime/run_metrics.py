@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 from typing import Final
-
-from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from paimon_operator.api.reasons import Reason, environment, failures
 from paimon_operator.core.operations import registry as operations
 from paimon_operator.core.run.completion import ENDED
+from paimon_operator.runtime.described_metrics import DescribedMetrics
 
 _RUN_SECONDS: Final = (5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200)
 _PENDING_SECONDS: Final = (1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800)
@@ -23,21 +21,19 @@ ATTEMPT_REASONS: Final = (Reason.RUN_SUCCEEDED, *(Reason(word) for word in _FAIL
 class PrometheusRunMetrics:
     """The `RunMetrics` of one registry."""
 
-    def __init__(self, registry: CollectorRegistry, *, prefix: str) -> None:
-        counter = partial(Counter, namespace=prefix, registry=registry)
-        histogram = partial(Histogram, namespace=prefix, registry=registry)
-        by_reason = ["type", "reason"]
-        self._finished = counter("runs_finished", "Runs that ended, by type and phase.", ["type", "phase"])
+    def __init__(self, made: DescribedMetrics) -> None:
+        by_reason = "type", "reason"
+        self._finished = made.counter("runs_finished", "Runs that ended, by type and phase.", "type", "phase")
         lengths = "Seconds from the first reconcile of a run to its end, by type and reason of the condition Succeeded."
-        self._seconds = histogram("run_duration_seconds", lengths, by_reason, buckets=_RUN_SECONDS)
+        self._seconds = made.histogram("run_duration_seconds", lengths, *by_reason, buckets=_RUN_SECONDS)
         ended = "Attempts that ended, by type of the run and reason. RunSucceeded: the attempt succeeded."
-        self._attempts = counter("run_attempts", ended, by_reason)
+        self._attempts = made.counter("run_attempts", ended, *by_reason)
         used = "Seconds that driver containers of ended attempts ran, by type of the run and reason."
-        self._pod_seconds = counter("run_pod_seconds", used, by_reason)
+        self._pod_seconds = made.counter("run_pod_seconds", used, *by_reason)
         pending = "Seconds from the decision of an attempt to the start of its container, by type and reason to wait."
-        self._pending = histogram("run_pending_seconds", pending, by_reason, buckets=_PENDING_SECONDS)
+        self._pending = made.histogram("run_pending_seconds", pending, *by_reason, buckets=_PENDING_SECONDS)
         late = "Seconds from the tick of a schedule to the start of its run's first container, by type."
-        self._late = histogram("schedule_late_seconds", late, ["type"], buckets=_LATE_SECONDS)
+        self._late = made.histogram("schedule_late_seconds", late, "type", buckets=_LATE_SECONDS)
         self._start_at_zero()
 
     def _start_at_zero(self) -> None:
