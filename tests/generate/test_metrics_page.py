@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ ALERTS: list[dict[str, Any]] = [
     for rule in group["rules"]
 ]
 RUNBOOK_PARTS = ("**Symptom.**", "**Meaning.**", "**Look at**", "**Do", "**Clears**")
+DASHBOARD = json.loads((ROOT / "charts" / "paimon-operator" / "files" / "dashboard.json").read_text())
+PANELS = {each["title"]: each for each in DASHBOARD["panels"] if each["type"] != "row"}
 QUERIES = re.findall(r"```promql\n(.*?)```", (DOCS / "monitoring.md").read_text(), flags=re.DOTALL)
 
 
@@ -91,12 +94,32 @@ def test_each_query_of_the_docs_uses_documented_metrics(query: str) -> None:
     assert metrics_in(query) <= sample_names()
 
 
+@pytest.mark.parametrize("title", PANELS)
+def test_each_panel_of_the_dashboard_uses_documented_metrics(title: str) -> None:
+    (target,) = PANELS[title]["targets"]
+    assert metrics_in(target["expr"])
+    assert metrics_in(target["expr"]) <= sample_names()
+    assert PANELS[title]["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+
+
+def test_the_panels_of_the_dashboard_do_not_overlap() -> None:
+    taken = [
+        (each["gridPos"]["x"] + dx, each["gridPos"]["y"] + dy)
+        for each in DASHBOARD["panels"]
+        for dx in range(each["gridPos"]["w"])
+        for dy in range(each["gridPos"]["h"])
+    ]
+    assert len(set(taken)) == len(taken)
+    assert len({each["id"] for each in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
+
+
 def test_the_runbooks_name_only_documented_metrics() -> None:
     assert metrics_in((DOCS / "runbooks.md").read_text()) <= sample_names()
 
 
 def test_a_label_of_a_query_is_one_of_its_metric() -> None:
     labels = {name: set(each.labels) | {"le"} for each in descriptions() for name in each.samples}
-    for query in (*QUERIES, *(alert["expr"] for alert in ALERTS)):
+    shown = (panel["targets"][0]["expr"] for panel in PANELS.values())
+    for query in (*QUERIES, *(alert["expr"] for alert in ALERTS), *shown):
         for name, selector in re.findall(r"(paimon_operator_\w+)\{([^}]*)\}", query):
             assert set(re.findall(r"(\w+)\s*[=!]", selector)) <= labels[name], query
