@@ -52,11 +52,12 @@ format: $(STAMP) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the pages of reasons, metrics, attacks and rules, the chart's table of values
+generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the pages of fields, reasons, metrics, attacks and rules, the chart's table of values
 	$(BIN)/python -m paimon_operator.generate.crd crds
 	$(BIN)/python -m paimon_operator.generate.run_types charts/paimon-operator/files/run-types.yaml
 	$(BIN)/python -m paimon_operator.generate.reasons_page docs/reasons.md
 	$(BIN)/python -m paimon_operator.generate.metrics_page docs/metrics.md
+	$(BIN)/python -m paimon_operator.generate.api_page docs/api.md
 	$(BIN)/python -m tests.apiserver.attacks.page docs/access.md
 	$(BIN)/python -m tests.support.table_rules.page docs/rules.md
 	$(BIN)/python -m tools.engines.generate
