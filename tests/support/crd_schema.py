@@ -18,7 +18,12 @@ def problems(kind: str, status: Mapping[str, Any]) -> list[str]:
     """Why the API server would refuse this status; empty if it stores it."""
     stored = schema(kind, "status")
     refused = [f"{error.json_path}: {error.message}"[:300] for error in _validator(kind).iter_errors(status)]
-    return [*refused, *_others("$", status, stored)]
+    return [*refused, *unknown_fields(status, stored)]
+
+
+def unknown_fields(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
+    """What a JSON schema admits and the API server does not: unknown fields, large integers, keys of map lists."""
+    return _others("$", value, schema)
 
 
 def _others(path: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:

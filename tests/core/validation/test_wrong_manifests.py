@@ -5,30 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pytest
-from pydantic import ValidationError
 
-from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core.operations.registry import OPERATIONS
-from paimon_operator.core.operations.run_problems import run_problems
-from paimon_operator.core.run.waits import refused_by_type
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.table import broken_rules
 from tests.support import builders
+from tests.support.blamed_fields import MODELS, fields_blamed
 from tests.support.manifests import Manifest, append_table, catalog, keyed_table, run
 from tests.support.wrong_manifest import WrongManifest
 from tests.support.wrong_manifests import REFUSED_AT_APPLY
 from tests.support.wrong_repetitions import REPETITIONS
-
-MODELS: dict[str, type[ApiModel]] = {
-    "PaimonTable": PaimonTable, "PaimonCatalog": PaimonCatalog, "PaimonRun": PaimonRun
-}  # fmt: skip
 
 UNKNOWN_FIELDS = {
     "a field that does not exist",
@@ -106,38 +94,6 @@ def test_a_wrong_default_is_an_error_of_the_tables_that_have_it(name: str) -> No
 @pytest.mark.parametrize("right", [keyed_table(), append_table(), catalog(), run()], ids=lambda m: m["kind"])
 def test_the_operator_accepts_the_manifests_without_the_mistakes(right: Manifest) -> None:
     assert fields_blamed(right) == []
-
-
-def read(manifest: Manifest) -> ApiModel:
-    if manifest["kind"] == "PaimonRun":
-        return OPERATIONS.read_run(manifest)
-    return MODELS[manifest["kind"]].model_validate(manifest)
-
-
-def fields_blamed(manifest: Manifest) -> list[str]:
-    """Paths of the fields that the model or the rules of the operator refuse."""
-    try:
-        resource = read(manifest)
-    except ValidationError as error:
-        return [path_of(problem["loc"]) for problem in error.errors()]
-    facts = builders.operator_facts()
-    match resource:
-        case PaimonTable():
-            context = TableContext.build(resource, builders.catalog(), facts, builders.NOW)
-            return [error.field for error in broken_rules(context)]
-        case PaimonCatalog():
-            return [error.field for error in catalog_problems(resource, facts)]
-        case PaimonRun():
-            ended = refused_by_type(resource, builders.NOW)
-            refused = [str(ended.status.field)] if ended is not None else []
-            return refused + [error.field for error in run_problems(resource)]
-    raise AssertionError(f"no rules for {manifest['kind']}")
-
-
-def path_of(location: Iterable[str | int]) -> str:
-    """pydantic's location as a path: `spec.schema.columns[2].name`."""
-    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in location]
-    return "".join(steps).removeprefix(".")
 
 
 def is_at_or_below(field: str, blamed: str) -> bool:
