@@ -81,6 +81,35 @@ def test_a_path_in_contributing_that_does_not_exist_is_an_offence(tmp_path: Path
     assert str(found).startswith("CONTRIBUTING.md:2: core/run/pods.py does not exist. Name the place")
 
 
+LINKS = {
+    "[a](spark.md)": "spark.md does not exist",
+    "[a\nb](../charts/)": "../charts/ does not exist",
+    "[a](#write)": "this page has no heading #write",
+    "[a](storage.md#the-s3)": "storage.md has no heading #the-s3",
+    "[a](storage.md#s3-2)": "storage.md has no heading #s3-2",
+}
+
+
+@pytest.mark.parametrize(("link", "words"), LINKS.items(), ids=LINKS)
+def test_a_link_that_leads_nowhere_is_an_offence(tmp_path: Path, link: str, words: str) -> None:
+    plant(tmp_path, "docs/storage.md", "# S3\n\n## S3\n\n```\n# The S3\n```\n")
+    plant(tmp_path, "docs/tables.md", f"# Writes\n\n{link}\n")
+    (found,) = findings(tmp_path)
+    line = 3 + link.count("\n")
+    assert str(found) == f"docs/tables.md:{line}: {words}. Link to a page and a heading that exist."
+
+
+def test_links_to_headings_files_and_other_servers_are_none(tmp_path: Path) -> None:
+    plant(tmp_path, "docs/storage.md", "# `S3`: a [server](https://b.c)'s data\n\n## S3\n\n### S3\n")
+    plant(tmp_path, "examples/orders.yaml", "a: 1\n")
+    links = [
+        "[a](docs/storage.md#s3-a-servers-data)", "[a](docs/storage.md#s3-1)", "[a](#quick-start)", "[a](examples/)",
+        "[a](examples/orders.yaml)", "[a](https://b.c/d.md#e)", "`[a](b.md)`", "```\n[a](b.md)\n```",
+    ]  # fmt: skip
+    plant(tmp_path, "README.md", "# Quick start\n\n" + "\n".join(links) + "\n")
+    assert findings(tmp_path) == []
+
+
 OFFENCES = {
     'if run.spec.type == "CreateTag":\n    pass\n': "names the operation CreateTag",
     "from paimon_operator.core.operations.versions import create_tag\n": "imports the operation create_tag",

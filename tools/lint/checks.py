@@ -8,6 +8,7 @@ from typing import Final
 
 from tools.lint.class_names import check_class_names
 from tools.lint.doc_lines import check_doc_lines
+from tools.lint.doc_links import check_doc_links
 from tools.lint.doc_paths import check_doc_paths
 from tools.lint.finding import Finding
 from tools.lint.lengths import check_file_lengths, check_function_lengths
@@ -20,6 +21,7 @@ Check = Callable[[Path], Iterator[Finding]]
 CHECKS: Final[tuple[Check, ...]] = (
     check_class_names,
     check_doc_lines,
+    check_doc_links,
     check_doc_paths,
     check_file_lengths,
     check_function_lengths,
