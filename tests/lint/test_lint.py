@@ -52,6 +52,35 @@ def test_a_word_that_has_a_usual_one_is_an_offence(tmp_path: Path, file: str) ->
     assert str(found) == f"{file}:2: 'told' is not the usual word. Write: reported, shown or named."
 
 
+FOR_USERS = {
+    "docs/spark.md": ("# The people.", "people"),
+    "README.md": ("By hand, or by other hands.", "hands"),
+    "crds/paimontables.yaml": ("    description: The operator tries again.", "tries"),
+    "operator/paimon_operator/api/reasons/health.py": ('"The operator looks again."', "looks again"),
+    "examples/orders.yaml": ("# a commit of others", "commit of others"),
+    "charts/a/templates/NOTES.txt": ("This tells who leads.", "tells"),
+    "docs/maintenance.md": ("The table claim, the volume claim and a claim.", "claim"),
+}
+
+
+@pytest.mark.parametrize(("file", "text", "word"), [(file, *case) for file, case in FOR_USERS.items()], ids=FOR_USERS)
+def test_a_word_that_only_users_may_not_read_is_an_offence_there(
+    tmp_path: Path, file: str, text: str, word: str
+) -> None:
+    plant(tmp_path, file, f"{text}\n")
+    plant(tmp_path, "operator/paimon_operator/kube/client.py", f"# {text}\n")
+    (found,) = findings(tmp_path)
+    assert str(found).startswith(f"{file}:1: {word!r} is not the usual word. Write: ")
+
+
+@pytest.mark.parametrize(
+    "text", ["`storage.claim` and `claim`", "storage: {claim: {name: lake-disk}}", "examples/claim.yaml"]
+)
+def test_the_field_claim_of_a_catalog_is_none(tmp_path: Path, text: str) -> None:
+    plant(tmp_path, "docs/storage.md", f"{text}\n")
+    assert findings(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     "package", ["operator/paimon_operator", "operator/paimon_contract", "operator/paimon_schema", "spark_apps"]
 )

@@ -1,4 +1,8 @@
-"""Words that readers of Kubernetes, Spark and Paimon would have to translate, with the usual ones."""
+"""Words that readers of Kubernetes, Spark and Paimon would have to translate, with the usual ones.
+
+They are the right column of design/language.md. A word of it that is also needed in its usual sense, such as "object",
+"work" or "look", is not checked: only a reader knows which is meant.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,24 @@ USUAL: Final = {
     "way out": "override",
     "whoever": "the noun that it stands for",
 }
-"""The usual word for each, as design/language.md has it."""
+"""The usual word for each, everywhere."""
 
-_CHECKED: Final = (
+USUAL_FOR_USERS: Final = {
+    r"people|guests?": "table, catalog or run",
+    r"hands": "executors, or by hand",
+    r"tries": "retries, or attempts",
+    r"(?:try|tried|trying) again": "retry, or retried",
+    r"looks? again|looked again|rounds?": "reconcile, check or repetition",
+    r"commits? (?:of|by) others": "foreign commit",
+    r"held up|obstacles?": "blocked, or blocker",
+    r"lets go|letting go|ways out|mends": "release, override or fix",
+    r"noted|seen|folded": "recorded, observed or found",
+    r"tells?|telling": "report, show or name",
+    r"values? that holds?": "effective",
+}
+"""The same for what users read: patterns of words that code may use in another sense."""
+
+_EVERYWHERE: Final = (
     "README.md",
     "CONTRIBUTING.md",
     "docs/**/*.md",
@@ -34,17 +53,34 @@ _CHECKED: Final = (
     "spark_apps/**/*.py",
     "tools/**/*.py",
 )
-_WORD: Final = re.compile(rf"\b({'|'.join(USUAL)})\b", re.IGNORECASE)
+_PAGES: Final = ("README.md", "docs/**/*.md", "charts/*/README.md")
+_FOR_USERS: Final = (
+    *_PAGES,
+    "examples/**/*.yaml",
+    "charts/*/values.yaml",
+    "charts/*/templates/NOTES.txt",
+    "crds/*.yaml",
+    "operator/paimon_operator/api/reasons/*.py",
+)
+_LONE_CLAIM: Final = {r"(?<![\w.*`-])(?<!table )(?<!volume )claims?(?![\w`:]|\.\w)": "table claim, or volume claim"}
+"""A page has two kinds of claims. The CRDs have a field of this name."""
 
 
 def check_words(root: Path) -> Iterator[Finding]:
-    """Reports each unusual word in docs, chart, examples and code."""
+    """Reports each unusual word in docs, chart, examples and code, and some more in what users read."""
+    yield from _offences(root, _EVERYWHERE, USUAL)
+    yield from _offences(root, _FOR_USERS, USUAL_FOR_USERS)
+    yield from _offences(root, _PAGES, _LONE_CLAIM)
+
+
+def _offences(root: Path, checked: tuple[str, ...], usual: dict[str, str]) -> Iterator[Finding]:
+    words = {re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE): remedy for pattern, remedy in usual.items()}
     here = Path(__file__)
-    for file in sorted({file for pattern in _CHECKED for file in root.glob(pattern) if file.is_file()}):
+    for file in sorted({file for pattern in checked for file in root.glob(pattern) if file.is_file()}):
         if file.samefile(here):
             continue
         for number, line in enumerate(file.read_text().splitlines(), start=1):
-            for found in _WORD.finditer(line):
-                word = found.group().lower()
-                place = file.relative_to(root).as_posix()
-                yield Finding(place, number, f"{word!r} is not the usual word", f"Write: {USUAL[word]}.")
+            for word, remedy in words.items():
+                for found in word.finditer(line):
+                    wrong = f"{found.group().lower()!r} is not the usual word"
+                    yield Finding(file.relative_to(root).as_posix(), number, wrong, f"Write: {remedy}.")

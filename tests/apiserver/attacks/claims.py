@@ -180,7 +180,7 @@ CLAIMS: Final = (
         findings=("S1",),
         who=_ADMIN,
         how="An older PaimonTable has an active run, whose Pod the API server refuses for ever.",
-        why="A run whose Pod is refused for 10 minutes ends, and with it its claim.",
+        why="A run whose Pod is refused for 10 minutes ends, and with it its table claim.",
         tests=(
             "tests/runtime/test_one_run_per_table.py"
             "::test_a_run_that_can_have_no_pod_keeps_the_claim_from_another_namespace_for_minutes_only",

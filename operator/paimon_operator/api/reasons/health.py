@@ -73,7 +73,7 @@ EXPLANATIONS: Final = {
     ),
     "CorrectionLimitReached": Explanation(
         "The operator has corrected the table three times within an hour, and waits before it corrects it again.",
-        "Find out who changes the table. The message states when the operator tries again.",
+        "Find out who changes the table. The message states when the operator retries.",
     ),
 }
 """Reason -> what it means and what to do."""

@@ -64,7 +64,7 @@ EXPLANATIONS: Final = {
     ),
     "TableMissing": Explanation(
         "The table has existed, and its place holds none any more. The operator never recreates it by itself.",
-        "Put the data back: the operator looks again by itself. Or annotate the PaimonTable with "
+        "Put the data back: the operator finds it by itself. Or annotate the PaimonTable with "
         "paimon-operator.dev/recreate=<its metadata.generation>: the table is created empty and its writes load again. "
         "Remove an annotation of the same value first: it counts once.",
     ),
@@ -75,7 +75,7 @@ EXPLANATIONS: Final = {
     "Conflict": Explanation(
         "The table belongs to another PaimonTable, which may be in another cluster.",
         "Delete that PaimonTable, choose another table, or set adoptionPolicy to Adopt if it is gone. The operator "
-        "looks again once an hour.",
+        "checks it once an hour.",
     ),
     "TableExists": Explanation(
         "The table exists and adoptionPolicy is Fail, or its files exist but the metastore does not list it.",

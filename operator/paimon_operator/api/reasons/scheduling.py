@@ -21,7 +21,7 @@ EXPLANATIONS: Final = {
     ),
     "WaitingForEarlierWrite": Explanation(
         "The write is due and waits, because a write before it in the list has failed and is retried soon.",
-        "Wait, or fix the cause of the failure. After four tries the other writes go on.",
+        "Wait, or fix the cause of the failure. After four failed runs the other writes go on.",
     ),
     "ClockDiffers": Explanation(
         "A time in the status lies in the future, so a clock was wrong. The time counts as now.",
