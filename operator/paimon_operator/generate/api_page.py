@@ -23,7 +23,7 @@ The three kinds of `{GROUP}/{VERSION}`, with every field of their manifests and 
 `make generate` writes this page from the CRDs; do not edit it. `kubectl explain pt.spec` shows the same text.
 
 * Each section is an object; its heading is the path. `[]` is an entry of a list, `.*` is a value of a map.
-* A field is optional unless it is called required. A field without a default is absent.
+* A field is optional unless it is called required. The text says what an absent field means.
 * `kubectl apply` refuses a field that this page does not have, and a value outside of the bounds.
 * [rules.md](rules.md) has the rules between the fields of a table, [reasons.md](reasons.md) the words of each `reason`.
 * [tables.md](tables.md) and [storage.md](storage.md) explain the manifests by task.
