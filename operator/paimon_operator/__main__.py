@@ -1,4 +1,4 @@
-"""`python -m paimon_operator`: the operator's process. Settings come from the environment; see `settings`."""
+"""`python -m paimon_operator`: the operator's process. Settings come from arguments and the environment; see `settings`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _USAGE_ERROR = 2
 def main() -> int:
     """Exit codes: 0 ended by a signal, 1 an error that a new process may not have, 2 wrong settings."""
     try:
-        given = settings.read(os.environ)
+        given = settings.read({**os.environ, **settings.named_by(sys.argv[1:])})
     except settings.SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return _USAGE_ERROR

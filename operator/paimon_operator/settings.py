@@ -1,12 +1,13 @@
 """Settings of the operator process: environment variables `PAIMON_OPERATOR_*`, read once at the start.
 
-Every attribute is one variable: `watch_namespaces` is `PAIMON_OPERATOR_WATCH_NAMESPACES`. Its docstring explains it.
+Every attribute is one variable: `api_rate` is `PAIMON_OPERATOR_API_RATE`. Its docstring explains it. The argument
+`--api-rate=50` takes precedence.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -157,6 +158,17 @@ def read(environ: Mapping[str, str]) -> Settings:
         return Settings.model_validate(given)
     except ValidationError as error:
         raise SettingsError("\n".join(_sentences(error))) from error
+
+
+def named_by(arguments: Iterable[str]) -> dict[str, str]:
+    """The variables for arguments such as `--api-rate=50`. Raises SettingsError for another form."""
+    found = {}
+    for argument in arguments:
+        name, equals, value = argument.removeprefix("--").partition("=")
+        if not argument.startswith("--") or not equals or not name:
+            raise SettingsError(f"{argument}: an argument has the form --api-rate=50")
+        found[PREFIX + name.replace("-", "_").upper()] = value
+    return found
 
 
 def _own_namespace() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_operator.settings import PREFIX, Settings, SettingsError, read
+from paimon_operator.settings import PREFIX, Settings, SettingsError, named_by, read
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -83,3 +83,21 @@ def test_every_setting_has_a_description() -> None:
 def test_the_builds_own_variables_are_not_settings() -> None:
     given = environment(CACHE="/somewhere", JARS_DIR="/elsewhere")
     assert read(given) == Settings(lease_namespace="paimon-system")
+
+
+def test_an_argument_is_a_setting_and_takes_precedence() -> None:
+    arguments = ["--api-rate=50.5", "--watch-namespaces=shop,bank", "--cluster-id="]
+    settings = read({**environment(API_RATE="10", WORKERS="4"), **named_by(arguments)})
+    assert (settings.api_rate, settings.workers, settings.cluster_id) == (50.5, 4, "")
+    assert settings.watch_namespaces == ("shop", "bank")
+
+
+@pytest.mark.parametrize("argument", ["--api-rate", "-v", "api-rate=5", "--=5"])
+def test_another_form_of_argument_is_refused(argument: str) -> None:
+    with pytest.raises(SettingsError, match=rf"^{argument}: an argument has the form"):
+        named_by([argument])
+
+
+def test_an_argument_that_is_no_setting_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"API_PACE: Extra inputs"):
+        read({**environment(), **named_by(["--api-pace=5"])})

@@ -1,8 +1,15 @@
+{{- define "paimon-operator.name" -}}
+{{- default .Chart.Name .Values.nameOverride -}}
+{{- end -}}
+
 {{- define "paimon-operator.fullname" -}}
-{{- if contains .Chart.Name .Release.Name -}}
+{{- $name := include "paimon-operator.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else if contains $name .Release.Name -}}
 {{- .Release.Name | trunc 50 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 50 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 
@@ -36,7 +43,7 @@ http://{{ .Values.service.clusterIP | default $name }}:8082
 {{- end -}}
 
 {{- define "paimon-operator.selectorLabels" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ include "paimon-operator.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
@@ -50,16 +57,25 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- /* Labels of the Pod of `helm test`. With those of the selector, Deployment and Service would select it. */ -}}
 {{- define "paimon-operator.testLabels" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}-test
+app.kubernetes.io/name: {{ include "paimon-operator.name" . }}-test
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
 {{- define "paimon-operator.image" -}}
 {{- $image := .Values.image -}}
-{{- if $image.digest -}}
-{{ $image.repository }}@{{ $image.digest }}
+{{- $version := ternary (printf "@%s" $image.digest) (printf ":%s" (default .Chart.AppVersion $image.tag)) (ne $image.digest "") -}}
+{{- include "paimon-operator.reference" (dict "root" . "path" "image" "image" (printf "%s%s" $image.repository $version)) -}}
+{{- end -}}
+
+{{- /* The image in the registry of `global.imageRegistry`. As for Docker, a first part with a dot or a port is a registry. */ -}}
+{{- define "paimon-operator.inRegistry" -}}
+{{- $registry := (.root.Values.global).imageRegistry -}}
+{{- if $registry -}}
+{{- $parts := splitList "/" .image -}}
+{{- $named := and (gt (len $parts) 1) (or (regexMatch "[.:]" (first $parts)) (eq (first $parts) "localhost")) -}}
+{{- printf "%s/%s" (trimSuffix "/" $registry) (join "/" (ternary (rest $parts) $parts $named)) -}}
 {{- else -}}
-{{- include "paimon-operator.reference" (dict "root" . "path" "image" "image" (printf "%s:%s" $image.repository (default .Chart.AppVersion $image.tag))) -}}
+{{- .image -}}
 {{- end -}}
 {{- end -}}
 
@@ -74,7 +90,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- fail (printf "%s: %s can change at any time. Use the tag of a version or, better, a digest." .path .image) -}}
 {{- end -}}
 {{- end -}}
-{{- .image -}}
+{{- include "paimon-operator.inRegistry" . -}}
 {{- end -}}
 
 {{- define "paimon-operator.sparkImages" -}}
@@ -85,10 +101,26 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- $_ := set $images $engine (include "paimon-operator.reference" (dict "root" $ "path" $path "image" $image)) -}}
 {{- end -}}
 {{- end -}}
-{{- if not (hasKey $images .Values.spark.defaultEngine) -}}
+{{- if and .Values.spark.defaultEngine (not (hasKey $images .Values.spark.defaultEngine)) -}}
 {{- fail (printf "spark.defaultEngine: %s has no image. Add it to spark.images, or name one of: %s." .Values.spark.defaultEngine (keys $images | sortAlpha | join ", ")) -}}
 {{- end -}}
 {{- toJson $images -}}
+{{- end -}}
+
+{{- /* The engine of catalogs that name none: the newest by its version, not by its text. */ -}}
+{{- define "paimon-operator.defaultEngine" -}}
+{{- if .Values.spark.defaultEngine -}}
+{{- .Values.spark.defaultEngine -}}
+{{- else -}}
+{{- $images := include "paimon-operator.sparkImages" . | fromJson -}}
+{{- $newest := "" -}}
+{{- range $engine := keys $images | sortAlpha -}}
+{{- if or (not $newest) (semverCompare (printf ">%s" (trimPrefix "paimon-" $newest)) (trimPrefix "paimon-" $engine)) -}}
+{{- $newest = $engine -}}
+{{- end -}}
+{{- end -}}
+{{- required "spark.images: there is no image. Name at least one." $newest -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* The namespaces that the operator watches, as JSON. Empty: all of them, which must be asked for. */ -}}
