@@ -1,4 +1,4 @@
-"""`python -m paimon_operator`: the operator's process. Settings come from arguments and the environment; see `settings`."""
+"""`python -m paimon_operator`: the operator's process. Its settings are arguments and variables; see `settings`."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import lupa
 import pytest
 import yaml
 
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from tests.support import builders
 from tests.support.table_world import TableWorld
 
 ROOT: Final = Path(__file__).parents[2]
@@ -78,6 +78,6 @@ def test_a_run_is_judged_by_its_end(succeeds: bool, status: str) -> None:
     if succeeds:
         seen.finish("Provision", created=True)
     else:
-        seen.fail(FailureClass.SPEC, "InvalidSpec")
+        seen.fail(FailureClass.SPEC, Reason.INVALID_SPEC)
     ended = next(each for each in seen.runs if each.metadata.name == run.metadata.name)
     assert health("PaimonRun", ended.to_json())[0] == status
