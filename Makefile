@@ -73,8 +73,11 @@ coverage: $(SPARK_STAMP) ## The unit tests with the branch coverage of core and 
 properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of the slow ones); half an hour
 	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 -m worlds $(UNIT)
 
-test-chart: $(STAMP) ## The chart's own suite (helm-unittest); seconds
+test-chart: $(STAMP) ## The chart's own suite (helm-unittest), and its alerts (promtool); seconds
 	$$($(CLUSTER) binaries helm-unittest | tail -n 1) --strict charts/paimon-operator
+	promtool=$$($(CLUSTER) binaries promtool | tail -n 1); \
+	$$promtool check rules charts/paimon-operator/files/alerts.yaml; \
+	$$promtool test rules tests/alerts/*_test.yaml
 
 test-apiserver: $(STAMP) ## The operator against a real API server; the tests decide what becomes of its Pods
 	$(BIN)/python -m pytest tests/apiserver

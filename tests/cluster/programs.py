@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster.cache import cached
@@ -31,6 +31,8 @@ class Program:
     package: str = ""
     version_variable: str = ""
     """Go variable that the program reports as its version; without it a kubelet calls itself v0.0.0."""
+    tags: str = field(default="", repr=False)
+    """Build tags, the same for all programs of a directory."""
 
     @property
     def version(self) -> str:
@@ -74,6 +76,11 @@ VERSITYGW = Program("versitygw", "versitygw", "github.com/versity/versitygw", "/
 REGISTRY = Program("registry", "registry", "github.com/distribution/distribution/v3", "/cmd/registry")
 _UNITTEST = "github.com/helm-unittest/helm-unittest"
 HELM_UNITTEST = Program("helm-unittest", "helm-unittest", _UNITTEST, "/cmd/helm-unittest")
+_PROMETHEUS = "github.com/prometheus/prometheus"
+_WITHOUT_CLOUDS = "remove_all_sd"
+"""Without service discovery: the libraries of 25 clouds are most of the build."""
+PROMETHEUS = Program("prometheus", "prometheus", _PROMETHEUS, "/cmd/prometheus", tags=_WITHOUT_CLOUDS)
+PROMTOOL = Program("promtool", "prometheus", _PROMETHEUS, "/cmd/promtool", tags=_WITHOUT_CLOUDS)
 HELM_DOCS = Program("helm-docs", "helm-docs", "github.com/norwoodj/helm-docs", "/cmd/helm-docs", "main.version")
 
 NODE = {
@@ -91,7 +98,7 @@ NODE = {
     )
 }
 """What runs on the node, and what works with it."""
-PROGRAMS = NODE | {program.name: program for program in (REGISTRY, HELM_UNITTEST, HELM_DOCS)}
+PROGRAMS = NODE | {program.name: program for program in (REGISTRY, HELM_UNITTEST, HELM_DOCS, PROMETHEUS, PROMTOOL)}
 
 
 def build(names: Iterable[str] = ()) -> list[Path]:
@@ -106,14 +113,14 @@ def _built(directory: str) -> Path:
     """Returns the directory with all programs of a module."""
     programs = [program for program in PROGRAMS.values() if program.directory == directory]
     pinned = b"".join((MODULES / directory / name).read_bytes() for name in ("go.mod", "go.sum"))
-    digest = hashlib.sha256(pinned + repr(programs).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(pinned + (repr(programs) + programs[0].tags).encode()).hexdigest()[:12]
     return cached("programs", f"{directory}-{digest}", lambda into: _build(programs, into))
 
 
 def _build(programs: list[Program], into: Path) -> None:
     directory = programs[0].directory
     command = ["go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-gcflags=all=-dwarf=false"]
-    command += ["-ldflags", _link_flags(programs)]
+    command += ["-ldflags", _link_flags(programs), "-tags", programs[0].tags]
     # The slash makes `go` take it for a directory, even when there is one program.
     command += ["-o", f"{into}/", *(program.module + program.package for program in programs)]
     environment = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off", **_FEWER_COLLECTIONS}
