@@ -21,6 +21,7 @@ from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.config import Accounts, ObserverFacts, OperatorFacts, SharingFacts
 from paimon_operator.core.launch.builder import LaunchBuilder
+from paimon_operator.core.launch.pod_security import PodRules
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
@@ -164,6 +165,7 @@ class Operator:
             pull_policy=settings.image_pull_policy,
             cpu_share=settings.driver_cpu_share,
             pending_timeout=settings.pending_timeout,
+            rules=PodRules(uid=settings.spark_uid, cpu_limits=settings.spark_cpu_limits),
         )
         await self._assemble(launches).run(self._stop)
 

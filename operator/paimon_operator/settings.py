@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from paimon_operator.api import units
+from paimon_operator.core.launch.pod_security import SPARK_UID
 from paimon_operator.errors import OperatorError, SpecError
 
 PREFIX: Final = "PAIMON_OPERATOR_"
@@ -30,6 +31,11 @@ class SettingsError(OperatorError):
 def _names(value: object) -> object:
     """`shop,web` as a tuple; an empty text is no name at all."""
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _absent(value: object) -> object:
+    """An empty text is no value."""
+    return None if value == "" else value
 
 
 def _json(value: object) -> object:
@@ -115,6 +121,10 @@ class Settings(BaseModel):
     """Whether catalogs may have their warehouse on a PersistentVolumeClaim, for development."""
     driver_cpu_share: float = Field(default=1.0, gt=0, le=1)
     """CPU request of a driver Pod per core. Below 1, more drivers fit on a node and share its cores."""
+    spark_uid: Annotated[int | None, BeforeValidator(_absent), Field(ge=1, le=2**31 - 1)] = SPARK_UID
+    """User, group and fsGroup of Spark Pods. Empty: the platform sets them, as OpenShift does."""
+    spark_cpu_limits: bool = False
+    """Whether Spark Pods have a CPU limit, equal to their cores. A quota of `limits.cpu` demands it."""
     pod_pending_timeout: Seconds = 600.0
     """Longest time that a driver Pod may wait for a Secret, an image or a node. Then the attempt fails."""
     driver_account: Name = "paimon-driver"

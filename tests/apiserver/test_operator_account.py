@@ -24,6 +24,7 @@ from paimon_operator.core.config import ObserverFacts
 from paimon_operator.core.launch.batch_pod import batch_pod, member_of
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.launch.driver_pod import config_map, driver_pod
+from paimon_operator.core.launch.pod_security import PodRules
 from paimon_operator.core.naming import FINALIZER
 from tests.apiserver.api import Body, CustomObjects, create_account
 from tests.apiserver.namespace_client import CATALOGS, GROUP, RUNS, TABLES, VERSION, NamespaceClient
@@ -113,12 +114,20 @@ def catalogs() -> dict[str, Object]:
     }
 
 
-def driver_of(spec: Object, name: str = "orders-compact-8f3a91c2", attempt: int = 1) -> tuple[Object, Object]:
+def driver_of(
+    spec: Object,
+    name: str = "orders-compact-8f3a91c2",
+    attempt: int = 1,
+    *,
+    namespace: str = NAMESPACE,
+    rules: PodRules | None = None,
+) -> tuple[Object, Object]:
     """The ConfigMap and the driver Pod that the operator makes for a compaction of a table in such a catalog."""
-    table = builders.table(namespace=NAMESPACE, compaction={"mode": "Dedicated"})
+    table = builders.table(namespace=namespace, compaction={"mode": "Dedicated"})
     of = builders.run(name, table=table, trigger={"type": "Schedule"})
     given: Object = {"engine": "paimon-1.4", "allowedDatabases": ["shop"]} | spec
-    launch = _BUILDER.launch_of(of, table, builders.catalog(namespace=NAMESPACE, **given))
+    builder = replace(_BUILDER, rules=rules or PodRules())
+    launch = builder.launch_of(of, table, builders.catalog(namespace=namespace, **given))
     settings = config_map(of, launch, deadline_s=4500)
     return settings, driver_pod(
         of, launch, attempt=attempt, memory_mib=launch.memory_mib, deadline_s=4500, own_deadline_s=3900

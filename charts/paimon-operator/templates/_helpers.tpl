@@ -107,6 +107,22 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- toJson $images -}}
 {{- end -}}
 
+{{- /* User of the Spark Pods; empty: the platform sets it. A number of values is a float, which is no uid. */ -}}
+{{- define "paimon-operator.sparkUid" -}}
+{{- with .Values.spark.uid }}{{ int64 . }}{{ end -}}
+{{- end -}}
+
+{{- /* Part of a policy: the Pod has no SELinux options. A platform that sets the user sets the level of its namespace. */ -}}
+{{- define "paimon-operator.noSelinux" -}}
+{{- if include "paimon-operator.sparkUid" . -}}
+!has(object.spec.securityContext.seLinuxOptions)
+{{- else -}}
+{{- range $index, $field := list "type" "user" "role" }}{{ if $index }} && {{ end -}}
+object.spec.?securityContext.?seLinuxOptions.?{{ $field }}.orValue('') == ''
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- /* The engine of catalogs that name none: the newest by its version, not by its text. */ -}}
 {{- define "paimon-operator.defaultEngine" -}}
 {{- if .Values.spark.defaultEngine -}}

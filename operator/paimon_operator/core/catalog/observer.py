@@ -22,8 +22,9 @@ from paimon_operator.core.config import ObserverFacts, OperatorFacts
 from paimon_operator.core.decision import Create, Delete
 from paimon_operator.core.launch import operator_token, pod_storage
 from paimon_operator.core.launch.builder import LaunchBuilder
-from paimon_operator.core.launch.driver_pod import ENTRYPOINT, container_security, pod_security
+from paimon_operator.core.launch.driver_pod import ENTRYPOINT
 from paimon_operator.core.launch.pod_overlay import overlaid
+from paimon_operator.core.launch.pod_security import PodRules, container_security
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.core.storage.access import Access
@@ -32,6 +33,7 @@ from paimon_operator.core.validation.catalog import blocking_problems
 CONTAINER: Final = "observer"
 GRACE_S: Final = 5
 CPU_REQUEST: Final = "20m"
+CPU_LIMIT_MILLIS: Final = 1000
 MEMORY_REQUEST: Final = "96Mi"
 MEMORY_LIMIT: Final = "256Mi"
 _ENDED: Final = ("Succeeded", "Failed")
@@ -78,7 +80,7 @@ def wanted_pod(catalog: PaimonCatalog, observed: CatalogObserved, launches: Laun
     engine = operator.engines[operator.engine_of(catalog)]
     access = storage.storage_of(catalog).access(engine)
     config = _config(catalog, engine.id, access, operator.observer)
-    spec = _spec(catalog, _container(image, launches.pull_policy, config, access), access)
+    spec = _spec(catalog, _container(image, launches, config, access), access, launches.rules)
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": _metadata(catalog), "spec": spec}
     whole = overlaid(pod, catalog.spec.spark.pod_overlay if catalog.spec.spark else None)
     name = naming.observer_name(catalog.metadata.name, catalog.metadata.uid, digest(json.loads(json.dumps(whole))))
@@ -124,13 +126,13 @@ def _metadata(catalog: PaimonCatalog) -> dict[str, Any]:
     }
 
 
-def _spec(catalog: PaimonCatalog, container: dict[str, Any], access: Access) -> dict[str, Any]:
+def _spec(catalog: PaimonCatalog, container: dict[str, Any], access: Access, rules: PodRules) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": GRACE_S,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "securityContext": pod_security(),
+        "securityContext": rules.pod_security(),
         "containers": [container],
         "volumes": [
             operator_token.volume(),
@@ -142,11 +144,11 @@ def _spec(catalog: PaimonCatalog, container: dict[str, Any], access: Access) -> 
     return spec
 
 
-def _container(image: str, pull_policy: str, config: str, access: Access) -> dict[str, Any]:
+def _container(image: str, launches: LaunchBuilder, config: str, access: Access) -> dict[str, Any]:
     return {
         "name": CONTAINER,
         "image": image,
-        "imagePullPolicy": pull_policy,
+        "imagePullPolicy": launches.pull_policy,
         "command": [ENTRYPOINT],
         "args": ["observer"],
         "env": [
@@ -155,7 +157,7 @@ def _container(image: str, pull_policy: str, config: str, access: Access) -> dic
         ],
         "resources": {
             "requests": {"cpu": CPU_REQUEST, "memory": MEMORY_REQUEST},
-            "limits": {"memory": MEMORY_LIMIT},
+            "limits": launches.rules.limits(MEMORY_LIMIT, CPU_LIMIT_MILLIS),
         },
         "securityContext": container_security(),
         "terminationMessagePolicy": "FallbackToLogsOnError",

@@ -35,6 +35,7 @@ from paimon_operator.core.launch import driver_pod, operator_token, pod_storage
 from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.launch.memory import DRIVER_MEMORY
 from paimon_operator.core.launch.pod_overlay import overlaid
+from paimon_operator.core.launch.pod_security import container_security
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.desired_table import digest
@@ -215,7 +216,7 @@ def _shared_part(launch: Launch) -> dict[str, Any]:
         "terminationGracePeriodSeconds": driver_pod.GRACE_S,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "securityContext": driver_pod.pod_security(),
+        "securityContext": launch.rules.pod_security(),
         "containers": [_container(launch, [*variables, *map(pod_storage.variable, launch.variables)])],
         "volumes": [
             operator_token.volume(),
@@ -238,7 +239,7 @@ def _container(launch: Launch, variables: list[dict[str, Any]]) -> dict[str, Any
         "args": ["batch"],
         "env": variables,
         "resources": driver_pod.resources(launch, launch.memory_mib),
-        "securityContext": driver_pod.container_security(),
+        "securityContext": container_security(),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
             operator_token.mount(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypeVar
 
@@ -22,6 +22,7 @@ from paimon_operator.core.launch.driver_pod import Launch, PullPolicy
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.job import Owners, build_job
 from paimon_operator.core.launch.memory import EXECUTOR_MEMORY
+from paimon_operator.core.launch.pod_security import PodRules
 from paimon_operator.core.launch.spark_mode import execution, is_long
 from paimon_operator.core.spec import effective
 from paimon_operator.core.spec.spark_limits import most_memory_mib, spark_limits
@@ -41,6 +42,7 @@ class LaunchBuilder:
     pending_timeout: timedelta
     cpu_share: float
     """CPU requested per core of a driver; below 1 more drivers fit on a node than can compute at full speed at once."""
+    rules: PodRules = field(default_factory=PodRules)
 
     def launch_of(
         self,
@@ -80,6 +82,7 @@ class LaunchBuilder:
             variables=way.variables,
             mounts=way.mounts,
             table_host_name=way.table_host_name,
+            rules=self.rules,
         )
 
     def _execution(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog) -> RunSpark:

@@ -7,7 +7,7 @@ entrypoint. The golden files in tests/core/launch/golden hold it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from paimon_contract import environment
@@ -20,12 +20,12 @@ from paimon_operator.core.launch import executor_pod, pod_storage
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.memory import DRIVER_MEMORY
 from paimon_operator.core.launch.pod_overlay import overlaid
+from paimon_operator.core.launch.pod_security import PodRules, container_security, cpu
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.core.storage.access import Mount, ValueSource, Variable
 
-SPARK_UID: Final = 185
 ENTRYPOINT: Final = "/opt/paimon-operator/entrypoint.sh"
 JOB_DIRECTORY: Final = "/etc/paimon-run"
 JOB_FILE: Final = "job.json"
@@ -59,7 +59,7 @@ class Launch:
     """None: the namespace's default account. Its token is not mounted either way, its pull secrets are used."""
     cores: int
     cpu_request_millis: int
-    """CPU request in thousandths of a core. There is no CPU limit."""
+    """CPU request in thousandths of a core."""
     memory_mib: int
     """Memory of the container in MiB, request and limit."""
     most_memory_mib: int | None = None
@@ -82,6 +82,7 @@ class Launch:
     """None: the driver does everything itself, and has no token."""
     overlay: PodOverlay | None = None
     """The catalog's additions to driver and executors."""
+    rules: PodRules = field(default_factory=PodRules)
 
 
 def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def driver_pod(
         "terminationGracePeriodSeconds": GRACE_S,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "securityContext": pod_security(),
+        "securityContext": launch.rules.pod_security(),
         "containers": [_container(launch, memory_mib, _environment(run, launch, attempt, memory_mib, own_deadline_s))],
         "volumes": _volumes(run, launch),
     }
@@ -162,8 +163,9 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executor_pod.Exec
         volumes=[pod_storage.volume(each) for each in mounts],
         mounts=[pod_storage.volume_mount(each) for each in mounts],
         secrets=_secrets(launch),
-        pod_security=pod_security(),
+        pod_security=launch.rules.pod_security(),
         container_security=container_security(),
+        limits=launch.rules.cpu_limit(1000 * launch.executors.job.cores) if launch.executors is not None else {},
     )
 
 
@@ -200,26 +202,6 @@ def _metadata(run: PaimonRun, name: str, labels: dict[str, str]) -> dict[str, An
     return {"name": name, "namespace": run.metadata.namespace, "labels": labels, "ownerReferences": [owner]}
 
 
-def pod_security() -> dict[str, Any]:
-    """The security context of every Pod that the operator creates."""
-    return {
-        "runAsNonRoot": True,
-        "runAsUser": SPARK_UID,
-        "runAsGroup": SPARK_UID,
-        "fsGroup": SPARK_UID,
-        "seccompProfile": {"type": "RuntimeDefault"},
-    }
-
-
-def container_security() -> dict[str, Any]:
-    """That of its container."""
-    return {
-        "allowPrivilegeEscalation": False,
-        "capabilities": {"drop": ["ALL"]},
-        "readOnlyRootFilesystem": True,
-    }
-
-
 def _container(launch: Launch, memory_mib: int, variables: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "name": CONTAINER,
@@ -243,19 +225,14 @@ def _container(launch: Launch, memory_mib: int, variables: list[dict[str, Any]])
 def resources(launch: Launch, memory_mib: int) -> dict[str, Any]:
     """What a driver's container gets."""
     memory = _memory(memory_mib)
-    requests = {"cpu": _cpu(launch.cpu_request_millis), "memory": memory}
-    # No CPU limit: start-up is CPU bound and throttling it helps nobody. Memory limit = request: no overcommit.
-    return {"requests": requests, "limits": {"memory": memory}}
+    requests = {"cpu": cpu(launch.cpu_request_millis), "memory": memory}
+    # Memory limit = request: no overcommit.
+    return {"requests": requests, "limits": launch.rules.limits(memory, 1000 * launch.cores)}
 
 
 def _memory(mib: int) -> str:
     """As the API server writes it."""
     return f"{mib}Mi" if mib % 1024 else f"{mib // 1024}Gi"
-
-
-def _cpu(millis: int) -> str:
-    """As the API server writes it, so that what is stored equals what was sent."""
-    return f"{millis}m" if millis % 1000 else str(millis // 1000)
 
 
 def _environment(

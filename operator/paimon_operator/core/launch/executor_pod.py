@@ -92,6 +92,8 @@ class ExecutorPodSpec:
     secrets: tuple[str, ...]
     pod_security: dict[str, Any]
     container_security: dict[str, Any]
+    limits: dict[str, str]
+    """Of its container, beside the memory, which Spark sets."""
 
 
 def template(executors: Executors, shape: ExecutorPodSpec) -> dict[str, Any]:
@@ -125,6 +127,7 @@ def _container(shape: ExecutorPodSpec) -> dict[str, Any]:
         "command": list(shape.command),
         "env": [*own, *shape.environment],
         "securityContext": shape.container_security,
+        **({"resources": {"limits": shape.limits}} if shape.limits else {}),
         "volumeMounts": [
             {"name": _LOCAL_DIRECTORY, "mountPath": "/tmp"},  # noqa: S108 - a volume of the Pod's own
             *shape.mounts,
