@@ -60,11 +60,10 @@ class LaunchBuilder:
 
     def _launch_of(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog, owners: Owners) -> Launch:
         where = self._execution(run, table, catalog)
-        executors = self._executors(table, catalog) if where.mode is SparkMode.CLUSTER else None
+        executors = self._executors(where, table, catalog)
         job = build_job(run, table, catalog, self.operator, executors.job if executors else None, owners_beside=owners)
         way = storage.access(catalog, self.operator.engines[job.engine])
-        size = effective.driver(table, catalog, self.operator.defaults)
-        own = catalog.spec.spark or CatalogSpark()
+        own, size = catalog.spec.spark or CatalogSpark(), effective.driver(table, catalog, self.operator.defaults)
         return Launch(
             job=job,
             image=self._image(job.engine),
@@ -90,7 +89,9 @@ class LaunchBuilder:
         mode, unknown = effective.mode(table, catalog, defaults), storage.lacks_executor_accounts(catalog)
         return execution(run, table, mode, defaults, accounts_unknown=unknown)
 
-    def _executors(self, table: PaimonTable, catalog: PaimonCatalog) -> Executors:
+    def _executors(self, where: RunSpark, table: PaimonTable, catalog: PaimonCatalog) -> Executors | None:
+        if where.mode is not SparkMode.CLUSTER:
+            return None
         size = effective.executor(table, catalog, self.operator.defaults)
         memory, cores = units.mebibytes(_given(size.memory)), _given(size.cores)
         own = catalog.spec.spark or CatalogSpark()
