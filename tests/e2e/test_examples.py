@@ -15,8 +15,9 @@ from tests.e2e.lab import Lab
 from tests.support.kubectl import Kubectl, Object
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-ELSEWHERE = frozenset({"hdfs", "kerberos", "jdbc", "hive"})
-"""They name servers that a cluster has or has not: test_hdfs.py, test_jdbc_metastore.py, test_hive_metastore.py."""
+ELSEWHERE = frozenset({"hdfs", "kerberos", "jdbc", "hive", "quickstart"})
+"""They name servers that a cluster has or has not: test_hdfs.py, test_jdbc_metastore.py, test_hive_metastore.py. The
+quickstart has a namespace of its own: test_quickstart.py."""
 
 
 def documents(path: Path, kind: str = "") -> Iterator[Object]:

@@ -1,0 +1,58 @@
+"""docs/quickstart.md on the node: the commands of the page, from `helm install` to the rows."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from tests.cluster import containerd, release
+from tests.cluster.cache import CHECKOUT
+from tests.cluster.layout import Layout
+from tests.e2e.disks import disk
+from tests.support.docs_commands import commands_of
+from tests.support.kubectl import Kubectl
+
+pytestmark = pytest.mark.long
+NAMESPACE = "quickstart"
+LIMIT_S = 600
+ENGINE = "paimon-0.9"
+AS_THE_PAGE_SAYS = {"operator": "paimon-operator:0.1.0", ENGINE: f"paimon-spark:{ENGINE}"}
+"""The images on the node, as `kind load docker-image` brings them there."""
+
+
+@pytest.fixture
+def fresh_node(cluster_env: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    """The node without a release, with the images, and a volume as a StorageClass would make it."""
+    layout, found = Layout(), release.images()
+    names = {name: f"docker.io/library/{reference}" for name, reference in AS_THE_PAGE_SAYS.items()}
+    for name, source in {"operator": found["operator"], ENGINE: found["spark"][ENGINE]}.items():
+        containerd.ctr(layout, "images", "tag", "--force", source, names[name])
+    subprocess.run(
+        ["helm", "uninstall", release.RELEASE, "-n", release.NAMESPACE, "--wait"], env=cluster_env, check=True
+    )
+    kubectl = Kubectl(namespace=NAMESPACE, env=cluster_env)
+    try:
+        with disk(kubectl, "warehouse"):
+            yield cluster_env
+            kubectl.run("delete", "namespace", NAMESPACE, timeout=300)
+    finally:
+        containerd.ctr(layout, "images", "remove", *names.values())
+        release.deploy(cluster_env)
+
+
+def test_the_commands_of_the_page_lead_to_ten_rows_in_ten_minutes(fresh_node: Mapping[str, str]) -> None:
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands_of("docs/quickstart.md", "## Steps")],
+        cwd=CHECKOUT,
+        env=dict(fresh_node),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 2]
+    assert [row[0] for row in rows] == [str(number) for number in range(1, 11)], done.stdout
+    assert (rows[0], rows[-1]) == (["1", "apple", "0.40"], ["10", "jackfruit", "9.80"])
