@@ -77,6 +77,8 @@ class JobSpark(Document):
 
     conf: dict[str, str] = field(default_factory=dict)
     executors: JobExecutors | None = None
+    event_log: bool | None = None
+    """Whether Spark writes its event log beside the tables of the warehouse."""
 
 
 @dataclass(frozen=True, kw_only=True)

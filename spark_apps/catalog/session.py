@@ -16,6 +16,7 @@ from paimon_contract import environment
 from paimon_contract.job import Job, JobExecutors
 from paimon_contract.parameters.write import write_of
 from paimon_engines.engine import Engine
+from spark_apps.catalog import event_log
 from spark_apps.catalog.metastores.base import Metastore
 from spark_apps.catalog.ownership import require_own
 from spark_apps.executors import settings
@@ -157,6 +158,7 @@ class Session:
             host = os.environ[environment.KUBERNETES_SERVICE_HOST]
             port = os.environ[environment.KUBERNETES_SERVICE_PORT]
             builder = builder.master(f"k8s://https://{host}:{port}")
+        event_log.make_directory(self.job, self.jvm, self.hadoop_configuration)
         for key, value in self._spark_options().items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
@@ -194,6 +196,7 @@ class Session:
             "spark.paimon.snapshot.expire.limit": "0",  # no commit may expire the snapshots that prove it
             **_WITHOUT_PARTITION_EXPIRY,
             **PARSER_OPTIONS,
+            **event_log.options(self.job),
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.ansi.enabled": "true",
             "spark.ui.enabled": "false",

@@ -83,5 +83,8 @@ class CatalogSpark(Spark):
     spark_conf: SparkConf = Field(default_factory=dict)
     """Spark settings for performance and timeouts; docs/spark.md lists the permitted ones. An edit applies to the next
     run."""
+    event_log: bool | None = None
+    """Whether runs write Spark's event log to `<warehouse>/.paimon-operator/spark-events`, for a history server.
+    Nothing removes the logs: docs/spark.md. Absent: false."""
     pod_overlay: PodOverlay | None = None
     """Scheduling and labels of the driver and executor Pods."""

@@ -212,6 +212,12 @@ def test_a_hive_metastore_adds_only_its_uri_to_the_job() -> None:
     assert (way.mounts, way.variables) == (without.mounts, without.variables)
 
 
+@pytest.mark.parametrize(("wanted", "given"), [(True, {"conf": {}, "eventLog": True}), (False, None), (None, None)])
+def test_the_job_says_whether_spark_writes_its_event_log(wanted: bool | None, given: dict[str, Any] | None) -> None:
+    catalog = builders.catalog(spark={} if wanted is None else {"eventLog": wanted})
+    assert job(builders.run("r1", table=TABLE), catalog=catalog).get("spark") == given
+
+
 def test_no_job_names_the_secret() -> None:
     documents = [job(run(type=kind)) for kind in ("Provision", "ExpireSnapshots")]
     assert "lake-s3" not in str(documents)

@@ -13,6 +13,7 @@ from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.policies import DeletionPolicy
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.spark import CatalogSpark
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming, storage
 from paimon_operator.core.commits import commit_safety, foreign_commits
@@ -104,8 +105,9 @@ def _commits(operation: OperationSpec) -> bool:
 
 
 def _spark(catalog: PaimonCatalog, executors: JobExecutors | None) -> JobSpark | None:
-    conf = catalog.spec.spark.spark_conf if catalog.spec.spark else {}
-    return JobSpark(conf=dict(conf), executors=executors) if conf or executors else None
+    own = catalog.spec.spark or CatalogSpark()
+    found = JobSpark(conf=dict(own.spark_conf), executors=executors, event_log=own.event_log or None)
+    return None if found == JobSpark() else found
 
 
 def _check_permitted(operation: OperationSpec, context: TableContext) -> None:
