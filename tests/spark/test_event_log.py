@@ -7,9 +7,10 @@ import os
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -59,11 +60,12 @@ def shown(address: str) -> list[dict[str, Any]]:
         time.sleep(0.5)
 
 
-def load(lake: Lake, **more: Any) -> None:
-    """Creates the table and performs a Write named `load`. `more` are members of its job."""
+def load(lake: Lake, env: Mapping[str, str] = MappingProxyType({}), **more: Any) -> None:
+    """Creates the table and performs a Write named `load` in a driver of its own. `more` are members of its job."""
     lake.provision({"id": "BIGINT", "v": "STRING"}, keys=["id"], options={"bucket": "1"}).ok()
     lake.land("orders/a.csv", "id,v\n1,a\n2,b\n")
-    lake.perform(lake.write_job(run="load") | more).ok()
+    done = lake.drive(lake.write_job(run="load") | more, **env)
+    assert done.code == 0, done.log
 
 
 @pytest.mark.newest_engine
@@ -84,7 +86,7 @@ def test_without_the_switch_there_is_no_log(lake: Lake) -> None:
 def test_a_warehouse_on_s3_has_the_log_of_a_run_that_has_ended(s3_lake: S3Lake) -> None:
     client = s3_lake.engine.input
     hadoop = {client.endpoint_key: s3_lake.s3.endpoint, client.region_key: REGION, client.path_style_key: "true"}
-    load(s3_lake, spark=LOGGED, hadoop=hadoop)
+    load(s3_lake, s3_lake.s3.keys, spark=LOGGED, hadoop=hadoop)
     listed = s3_lake.s3.client().list_objects_v2(Bucket="lake", Prefix=f"{s3_lake.root}/{DIRECTORY}/local-")
     assert len(listed["Contents"]) == 1
     assert listed["Contents"][0]["Size"] > 0
