@@ -264,5 +264,5 @@ def test_a_service_monitor_selects_the_service_and_its_metrics_port(helm: Helm) 
     selected = as_json(service)
     assert monitor["metadata"]["labels"].items() >= {"release": "prometheus"}.items()
     assert selected["metadata"]["labels"].items() >= monitor["spec"]["selector"]["matchLabels"].items()
-    assert monitor["spec"]["endpoints"] == [{"port": "metrics", "interval": "45s"}]
+    assert monitor["spec"]["endpoints"] == [{"port": "metrics", "interval": "45s", "honorLabels": True}]
     assert "metrics" in [port["name"] for port in selected["spec"]["ports"]]

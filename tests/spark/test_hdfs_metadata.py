@@ -113,7 +113,7 @@ def test_a_dead_namenode_is_unknown_until_it_is_back(hdfs: Hdfs, opened: Opens, 
     assert files.read(f"{hdfs.uri}{lake}/none") is None
     hdfs.namenode.stop()
     try:
-        with pytest.raises(UnreadableError, match=r"refused|disconnected|no answer"):
+        with pytest.raises(UnreadableError, match=r"refused|disconnected|reset|no answer"):
             files.read(f"{hdfs.uri}{lake}/none")
     finally:
         hdfs.start_namenode()
