@@ -194,7 +194,10 @@ def test_the_probes_and_the_metrics_report_the_state(replicas: Replicas) -> None
     assert metrics['paimon_operator_reconcile_seconds_count{kind="PaimonCatalog",result="ok"}'] >= 1
     applied = 'paimon_operator_api_request_seconds_count{code="200",kind="PaimonCatalog",verb="apply"}'
     replicas.ns.wait(lambda: operator.metrics().get(applied, 0) >= 1, "the answer counted, which follows the request")
-    assert not [name for name in metrics if replicas.ns.namespace in name or "lake" in name]
+    assert not [name for name in metrics if "lake" in name]
+    of_objects = [name for name in metrics if name.startswith("paimon_operator_objects{") and metrics[name]]
+    assert [name for name in of_objects if f'namespace="{replicas.ns.namespace}"' in name] == of_objects
+    assert of_objects
     seen = "paimon_operator_watch_canaries_seen_total"
     first = operator.metrics()[seen]
     replicas.ns.wait(lambda: operator.metrics().get(seen, 0) > first + 1, "canaries through the watch")
