@@ -195,12 +195,16 @@ def test_the_probes_and_the_metrics_report_the_state(replicas: Replicas) -> None
     applied = 'paimon_operator_api_request_seconds_count{code="200",kind="PaimonCatalog",verb="apply"}'
     replicas.ns.wait(lambda: operator.metrics().get(applied, 0) >= 1, "the answer counted, which follows the request")
     assert not [name for name in metrics if "lake" in name]
-    of_objects = [name for name in metrics if name.startswith("paimon_operator_objects{") and metrics[name]]
-    assert [name for name in of_objects if f'namespace="{replicas.ns.namespace}"' in name] == of_objects
-    assert of_objects
+    replicas.ns.wait(lambda: bool(_objects(operator)), "the catalog counted")
+    assert all(f'namespace="{replicas.ns.namespace}"' in name for name in _objects(operator))
     seen = "paimon_operator_watch_canaries_seen_total"
     first = operator.metrics()[seen]
     replicas.ns.wait(lambda: operator.metrics().get(seen, 0) > first + 1, "canaries through the watch")
+
+
+def _objects(operator: OperatorProcess) -> list[str]:
+    """The series of objects that exist."""
+    return [name for name, value in operator.metrics().items() if name.startswith("paimon_operator_objects{") and value]
 
 
 def _lease(ns: NamespaceClient) -> client.V1LeaseSpec:
