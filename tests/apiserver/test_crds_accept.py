@@ -11,7 +11,7 @@ import yaml
 
 from paimon_operator.generate.crd import RESOURCES, ResourceDefinition
 from tests.apiserver.api import kubectl
-from tests.apiserver.crds import Objects
+from tests.apiserver.crds import NAMESPACE, Objects
 from tests.cluster.apiserver import ApiServer
 from tests.support import widest_tables
 from tests.support.manifests import append_table, catalog, edited, keyed_table, run
@@ -33,7 +33,7 @@ def documents(path: Path) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_is_admitted(objects: Objects, path: Path) -> None:
     for document in documents(path):
-        objects.create(document)
+        objects.create(edited(document, metadata__namespace=NAMESPACE))
 
 
 def test_a_minimal_table_has_at_most_15_lines(objects: Objects) -> None:

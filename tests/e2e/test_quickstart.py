@@ -39,7 +39,14 @@ def fresh_node(cluster_env: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
             kubectl.run("delete", "namespace", NAMESPACE, timeout=300)
     finally:
         containerd.ctr(layout, "images", "remove", *names.values())
+        uninstall(cluster_env)  # (the address of its Service cannot be changed)
         release.deploy(cluster_env)
+
+
+def uninstall(env: Mapping[str, str]) -> None:
+    """Removes the release. Its CRDs stay, and with them all tables."""
+    command = ["helm", "uninstall", release.RELEASE, "--namespace", release.NAMESPACE, "--wait"]
+    subprocess.run(command, env=env, check=True)
 
 
 def test_the_commands_of_the_page_lead_to_ten_rows_in_ten_minutes(fresh_node: Mapping[str, str]) -> None:
