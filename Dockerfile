@@ -1,29 +1,43 @@
-# The operator: Python and its packages, no JVM.
+# The operator: Python and its packages, no JVM. From a clone, with an image builder alone:
 #
-#   make image-context                                   # fetches the wheels into build/image-context/operator
-#   docker build --tag REGISTRY/paimon-operator:TAG build/image-context/operator --file Dockerfile
+#   docker build --tag REGISTRY/paimon-operator:TAG .
 #
-# The build itself needs no network. BASE_IMAGE may be any image with Python 3.11 (the wheels are for that version).
-ARG BASE_IMAGE=python:3.11-slim-bookworm
+# PACKAGES=context is for a machine without a network: `make image-context` has put the wheels into the context.
+# BASE_IMAGE may be any Debian 12, or any image with Python 3.11: where Python is there, apt-get is not asked.
+ARG BASE_IMAGE=debian:bookworm-slim@sha256:96e378d7e6531ac9a15ad505478fcc2e69f371b10f5cdf87857c4b8188404716
+ARG PACKAGES=network
 
-FROM ${BASE_IMAGE} AS packages
-COPY pip.whl requirements.txt /build/
-COPY wheels /build/wheels
-# pip runs out of its own wheel, so the base needs none; --target leaves the base's Python alone.
-RUN python3 /build/pip.whl/pip install --quiet --no-cache-dir --no-index --find-links=/build/wheels \
-        --root-user-action=ignore --target=/opt/paimon-operator/python --requirement=/build/requirements.txt
-COPY app /build/app
-RUN python3 /build/pip.whl/pip install --quiet --no-cache-dir --no-index --no-deps \
-        --root-user-action=ignore --target=/opt/paimon-operator/app /build/app/*.whl
+FROM ${BASE_IMAGE} AS base
+RUN python3 --version >/dev/null 2>&1 \
+    || (apt-get update && apt-get install --yes --no-install-recommends python3 ca-certificates \
+        && rm -rf /var/lib/apt/lists/*)
 
-FROM ${BASE_IMAGE}
+# Each package is one of those in the list, by its hash. --target leaves the base's Python alone.
+FROM base AS packages-network
+RUN python3 -m pip --version >/dev/null 2>&1 \
+    || (apt-get update && apt-get install --yes --no-install-recommends python3-pip)
+COPY tools/images/operator.txt /build/
+RUN python3 -m pip install --quiet --no-cache-dir --require-hashes --no-deps --only-binary=:all: \
+        --root-user-action=ignore --target=/opt/paimon-operator/python --requirement=/build/operator.txt
+
+# pip runs out of its own wheel.
+FROM base AS packages-context
+COPY prefetched /build/prefetched
+COPY tools/images/operator.txt /build/
+RUN python3 /build/prefetched/pip.whl/pip install --quiet --no-cache-dir --no-index --require-hashes --no-deps \
+        --find-links=/build/prefetched/wheels --root-user-action=ignore --target=/opt/paimon-operator/python \
+        --requirement=/build/operator.txt
+
+FROM packages-${PACKAGES} AS packages
+
+FROM base
 LABEL org.opencontainers.image.title="paimon-operator" \
       org.opencontainers.image.description="Kubernetes operator for Apache Paimon tables" \
       org.opencontainers.image.licenses="Apache-2.0"
 RUN echo 'paimon-operator:x:185:0:Paimon operator:/tmp:/usr/sbin/nologin' >> /etc/passwd
 # The operator's own code comes last: a change in it rebuilds and pushes one small layer.
 COPY --from=packages /opt/paimon-operator/python /opt/paimon-operator/python
-COPY --from=packages /opt/paimon-operator/app /opt/paimon-operator/app
+COPY operator /opt/paimon-operator/app
 ENV PYTHONPATH=/opt/paimon-operator/app:/opt/paimon-operator/python \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1

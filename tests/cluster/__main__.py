@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Callable
 
-from paimon_engines.loader import supported_engines
 from tests.cluster import programs
 from tests.cluster.hdfs import on_node
 from tests.cluster.images.deliver import prepare_contexts
@@ -51,8 +50,7 @@ def _context(_: Cluster, __: argparse.Namespace) -> int:
 
 
 def _pyspark(_: Cluster, __: argparse.Namespace) -> int:
-    newest = list(supported_engines().values())[-1]
-    print(pyspark(newest.pyspark))
+    print(pyspark())
     return 0
 
 

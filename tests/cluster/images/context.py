@@ -13,19 +13,16 @@ from tests.cluster.images import wheels
 from tests.cluster.images.digest import source_files
 
 ROOT = CHECKOUT / "build" / "image-context"
-DRIVER_PACKAGES = (
-    CHECKOUT / "spark_apps",
-    CHECKOUT / "operator" / "paimon_contract",
-    CHECKOUT / "operator" / "paimon_engines",
-    CHECKOUT / "operator" / "paimon_schema",
+OPERATOR_SOURCES = tuple(
+    CHECKOUT / "operator" / name for name in ("paimon_operator", "paimon_contract", "paimon_engines", "paimon_schema")
 )
-"""The Python packages of the Spark image that are this project's own."""
+"""The packages of the operator's image that are this project's own."""
+DRIVER_SOURCES = (CHECKOUT / "spark_apps", *OPERATOR_SOURCES[1:])
+"""Those of the Spark image."""
 ENTRYPOINT = CHECKOUT / "spark_apps" / "entrypoint.sh"
-TRAINING = CHECKOUT / "tools" / "engines" / "train_cds.py"
+TRAINING_TOOLS = CHECKOUT / "tools" / "engines"
 """Makes the class-data archive; in the image only while it is built."""
-
-SPARK_REQUIREMENTS = ("backports.zstd", "botocore", "fastavro", "hdfs-native", "py4j", "pyyaml", "tzdata")
-"""What the Spark image needs from PyPI besides pyspark itself; versions by constraints.txt."""
+LISTS = CHECKOUT / "tools" / "images"
 
 # Layers are reused by their content *and* times; sources get one fixed time (2000-01-01).
 _FIXED_TIME = 946_684_800
@@ -43,31 +40,28 @@ def fresh(name: str) -> Path:
 def prepare_operator() -> Path:
     """Fills the context of Dockerfile and returns it."""
     context = fresh("operator")
-    _put_wheels(context, wheels.download(wheels.operator_requirements()).glob("*.whl"))
-    (context / "requirements.txt").write_text("\n".join(wheels.operator_requirements()) + "\n")
-    wheels.project(context / "app")
+    _put_wheels(context, wheels.download(wheels.PIP_LIST, wheels.OPERATOR_LIST).glob("*.whl"))
+    for sources in (*OPERATOR_SOURCES, LISTS):
+        _copy_in(sources, context)
     return context
 
 
 def prepare_spark(engine: Engine, jars: Path, archive_key: str) -> Path:
     """Fills the context of Dockerfile.spark for one engine and returns it."""
     context = fresh(f"spark-{engine.id}")
-    _put_wheels(context, wheels.download(SPARK_REQUIREMENTS).glob("*.whl"))
-    spark_wheel = wheels.pyspark(engine.pyspark)
-    link(spark_wheel, context / "wheels" / spark_wheel.name)
-    (context / "requirements.txt").write_text("\n".join([f"pyspark=={engine.pyspark}", *SPARK_REQUIREMENTS]) + "\n")
+    _put_wheels(context, wheels.download(wheels.PIP_LIST, wheels.SPARK_LIST).glob("*.whl"))
+    spark_wheel = wheels.pyspark()
+    link(spark_wheel, context / "prefetched" / "wheels" / spark_wheel.name)
     for jar in jars.glob("*.jar"):
-        link(jar, context / "jars" / jar.name)
-    for package in DRIVER_PACKAGES:
-        copy_sources(package, context / "app" / package.name)
+        link(jar, context / "prefetched" / "jars" / jar.name)
+    for sources in (*DRIVER_SOURCES, LISTS):
+        _copy_in(sources, context)
     trained, training = cache_root() / "training" / archive_key, context / "training"
     if trained.exists():
         copy_sources(trained, training)
     else:
-        copy_sources(context / "app", training)
-        tools = TRAINING.parent
-        copy_sources(tools, training / tools.relative_to(CHECKOUT))
-        _fix_directories(training)
+        for sources in (*DRIVER_SOURCES, TRAINING_TOOLS):
+            _copy_in(sources, training)
     return context
 
 
@@ -78,10 +72,17 @@ def remember_training(engine: Engine, archive_key: str) -> None:
 
 
 def _put_wheels(context: Path, files: Iterable[Path]) -> None:
-    """Puts the wheels into `wheels/`, and pip under a fixed name beside: a wheel of pip can be run as it is."""
+    """Puts the wheels into `prefetched`, and pip under a fixed name: a wheel of pip can be run as it is."""
+    prefetched = context / "prefetched"
     for wheel in files:
-        target = context / "pip.whl" if wheel.name.startswith("pip-") else context / "wheels" / wheel.name
+        target = prefetched / "pip.whl" if wheel.name.startswith("pip-") else prefetched / "wheels" / wheel.name
         link(wheel, target)
+
+
+def _copy_in(sources: Path, context: Path) -> None:
+    """Copies a directory of the checkout to its place in the context."""
+    copy_sources(sources, context / sources.relative_to(CHECKOUT))
+    _fix_directories(context / sources.relative_to(CHECKOUT).parts[0])
 
 
 def link(source: Path, target: Path) -> None:

@@ -39,7 +39,7 @@ def build(recipe: Recipe) -> None:
     """Builds the image (and its base) into the store unless it is there. The caller holds the lock `images`."""
     if storage.exists(recipe.local_name):
         return
-    arguments = {}
+    arguments = dict(recipe.arguments)
     if recipe.base:
         build(recipe.base)
         arguments["BASE_IMAGE"] = recipe.base.local_name

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from paimon_engines.engine import Engine
 from tests.cluster.cache import CHECKOUT
-from tests.cluster.images import context, pause
+from tests.cluster.images import context, pause, wheels
 from tests.cluster.images.digest import digest
-from tests.cluster.images.rootfs import PYTHON_PACKAGES, SPARK_PACKAGES, rootfs
+from tests.cluster.images.rootfs import PYTHON_PACKAGES, SPARK_PACKAGES, key, rootfs
 
 _HERE = Path(__file__).parent
 
@@ -26,6 +26,8 @@ class Recipe:
     prepare: Callable[[], Path]
     variant: str = ""
     base: Recipe | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """The build's own, besides BASE_IMAGE."""
     built: Callable[[], None] = lambda: None
     """Called after a build that went well."""
 
@@ -40,10 +42,9 @@ class Recipe:
 
 
 def _base(name: str, packages: tuple[str, ...]) -> Recipe:
-    tarball = rootfs(packages)
     dockerfile = _HERE / "base" / "Dockerfile"
-    inputs = digest(files=[dockerfile], texts=[tarball.parent.name])
-    return Recipe(f"paimon-base-{name}", inputs, dockerfile, lambda: tarball.parent)
+    inputs = digest(files=[dockerfile], texts=[key(packages)])
+    return Recipe(f"paimon-base-{name}", inputs, dockerfile, lambda: rootfs(packages).parent)
 
 
 def pause_recipe() -> Recipe:
@@ -53,27 +54,29 @@ def pause_recipe() -> Recipe:
 
 
 def operator_recipe() -> Recipe:
-    """The operator's image. Its wheel is built from pyproject.toml, the package and the engines' data."""
+    """The operator's image."""
     dockerfile = CHECKOUT / "Dockerfile"
     base = _base("python", PYTHON_PACKAGES)
-    sources = [dockerfile, CHECKOUT / "pyproject.toml", CHECKOUT / "constraints.txt"]
-    sources += [CHECKOUT / "operator", CHECKOUT / "spark_apps"]
-    inputs = digest(files=sources, texts=[base.inputs])
-    return Recipe("paimon-operator", inputs, dockerfile, context.prepare_operator, base=base)
+    inputs = digest(files=[dockerfile, wheels.OPERATOR_LIST, *context.OPERATOR_SOURCES], texts=[base.inputs])
+    return Recipe(
+        "paimon-operator", inputs, dockerfile, context.prepare_operator, base=base, arguments={"PACKAGES": "context"}
+    )
 
 
 def spark_recipe(engine: Engine, jars: Path) -> Recipe:
     """One engine's Spark image. `jars` is the directory of its jars."""
     dockerfile = CHECKOUT / "Dockerfile.spark"
     base = _base("spark", SPARK_PACKAGES)
-    of_archive = [dockerfile, context.ENTRYPOINT, context.TRAINING, *sorted(jars.glob("*.jar"))]
-    archive_key = digest(files=of_archive, texts=[base.inputs, engine.id, engine.pyspark, *context.SPARK_REQUIREMENTS])
+    of_archive = [dockerfile, context.ENTRYPOINT, context.TRAINING_TOOLS / "train_cds.py", *sorted(jars.glob("*.jar"))]
+    of_archive += [wheels.SPARK_LIST, wheels.PYSPARK_LIST]
+    archive_key = digest(files=of_archive, texts=[base.inputs, engine.id])
     return Recipe(
         "paimon-spark",
-        digest(files=[*context.DRIVER_PACKAGES, CHECKOUT / "constraints.txt"], texts=[archive_key]),
+        digest(files=context.DRIVER_SOURCES, texts=[archive_key]),
         dockerfile,
         lambda: context.prepare_spark(engine, jars, archive_key),
         variant=engine.id,
         base=base,
+        arguments={"PACKAGES": "context", "ENGINE": engine.id, "TRAINING": "training"},
         built=lambda: context.remember_training(engine, archive_key),
     )

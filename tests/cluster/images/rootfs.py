@@ -23,8 +23,13 @@ _UNUSED = ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/man
 
 def rootfs(packages: tuple[str, ...]) -> Path:
     """Returns the tarball of a minimal Debian with `packages`."""
-    key = hashlib.sha256(" ".join((SUITE, *packages, *_UNUSED)).encode()).hexdigest()[:12]
-    return cached("rootfs", f"{SUITE}-{key}", lambda into: _bootstrap(packages, into)) / "rootfs.tar"
+    return cached("rootfs", key(packages), lambda into: _bootstrap(packages, into)) / "rootfs.tar"
+
+
+def key(packages: tuple[str, ...]) -> str:
+    """What decides the tarball's content."""
+    digest = hashlib.sha256(" ".join((SUITE, *packages, *_UNUSED)).encode()).hexdigest()[:12]
+    return f"{SUITE}-{digest}"
 
 
 def _bootstrap(packages: tuple[str, ...], into: Path) -> None:

@@ -1,61 +1,50 @@
-"""Python packages for the images, fetched by the host so that the builds need no network. Versions: constraints.txt."""
+"""Python packages for the images, fetched by the host so that the builds need no network.
+
+Each file is one of those in tools/images/*.txt, by its hash.
+"""
 
 from __future__ import annotations
 
 import platform
 import sys
-import tomllib
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 
-from tests.cluster.cache import CHECKOUT, cached
+from tests.cluster.cache import cached
 from tests.cluster.images.digest import digest
 from tests.cluster.progress import run_with_progress
+from tools.images.lock import DIRECTORY, LIBCS, PYTHON
 
-PYTHON = "3.11"
-"""Python of the base images (Debian 12): wheels with compiled parts must be for it, whatever runs this script."""
-
-_CONSTRAINTS = CHECKOUT / "constraints.txt"
+PIP_LIST, OPERATOR_LIST, SPARK_LIST, PYSPARK_LIST = (
+    DIRECTORY / f"{name}.txt" for name in ("pip", "operator", "spark", "pyspark")
+)
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 
-def operator_requirements() -> list[str]:
-    """Returns what the operator itself needs: the project's dependencies without extras."""
-    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
-    return list(project["dependencies"])
+def download(*lists: Path) -> Path:
+    """Returns a directory with the wheels of the lists for this machine's architecture."""
+    key = digest(files=lists, texts=[platform.machine()])
+    return cached("wheelhouse", key, lambda into: _download(lists, into))
 
 
-def download(requirements: Sequence[str]) -> Path:
-    """Returns a directory with the wheels of `requirements`, of all they need, and pip itself to install them."""
-    wanted = [*requirements, f"pip=={version('pip')}"]
-    key = digest(files=[_CONSTRAINTS], texts=[*wanted, PYTHON, platform.machine()])
-    return cached("wheelhouse", key, lambda into: _download(wanted, into))
-
-
-def _download(requirements: Sequence[str], into: Path) -> None:
+def _download(lists: Sequence[Path], into: Path) -> None:
+    # Wheels with compiled parts must be for the Python of the base images, whatever runs this.
     target = ["--only-binary=:all:", f"--python-version={PYTHON}", "--implementation=cp"]
-    for libc in ("manylinux2014", "manylinux_2_17", "manylinux_2_28"):
-        target.append(f"--platform={libc}_{platform.machine()}")
-    command = [*_PIP, "download", "--quiet", f"--constraint={_CONSTRAINTS}", f"--dest={into}", *target, *requirements]
-    run_with_progress(f"fetching wheels of {len(requirements)} packages", command)
+    target += [f"--platform={libc}_{platform.machine()}" for libc in LIBCS]
+    wanted = [f"--requirement={each}" for each in lists]
+    command = [*_PIP, "download", "--quiet", "--require-hashes", "--no-deps", f"--dest={into}", *target, *wanted]
+    run_with_progress(f"fetching the wheels of {', '.join(each.name for each in lists)}", command)
 
 
-def pyspark(pinned: str) -> Path:
-    """Returns the wheel of pyspark `pinned`, built once: PyPI has only its source archive (318 MB).
+def pyspark() -> Path:
+    """Returns the wheel of pyspark, built once: PyPI has only its source archive (318 MB).
 
     It is not compressed, because its jars are.
     """
 
     def build(into: Path) -> None:
         stored = "--config-settings=--build-option=--compression=stored"
-        command = [*_PIP, "wheel", "--quiet", "--no-deps", stored, f"--wheel-dir={into}", f"pyspark=={pinned}"]
-        run_with_progress(f"building the wheel of pyspark {pinned}", command)
+        command = [*_PIP, "wheel", "--quiet", "--require-hashes", "--no-deps", stored, f"--wheel-dir={into}"]
+        run_with_progress("building the wheel of pyspark", [*command, f"--requirement={PYSPARK_LIST}"])
 
-    return next(cached("pyspark", pinned, build).glob("pyspark-*.whl"))
-
-
-def project(into: Path) -> None:
-    """Builds the project's own wheel into the directory."""
-    command = [*_PIP, "wheel", "--quiet", "--no-deps", f"--wheel-dir={into}", str(CHECKOUT)]
-    run_with_progress("building the project's wheel", command)
+    return next(cached("pyspark", digest(files=[PYSPARK_LIST]), build).glob("pyspark-*.whl"))

@@ -1,0 +1,1 @@
+"""What the images are made of besides this project's own code: lists of packages with their hashes."""
