@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SPARK_STAMP := $(VENV)/.installed-spark
-CLUSTER := $(BIN)/python -m tests.cluster
+NODE := $(BIN)/python -m tests.cluster
 # Processes that run tests side by side in `make test`: more than cores, because tests on the node mostly wait.
 TEST_PROCESSES ?= 5
 # Where the demo's table lives: s3, hdfs or kerberos.
@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push up down deploy demo bench clean
+.PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load lock up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -62,7 +62,7 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 	$(BIN)/python -m tests.support.table_rules.page docs/rules.md
 	$(BIN)/python -m tools.engines.generate
 	$(BIN)/python -m tests.support.generated_manifests.kept tests/support/generated_manifests/kept.txt
-	$$($(CLUSTER) binaries helm-docs | tail -n 1) --chart-search-root charts
+	$$($(NODE) binaries helm-docs | tail -n 1) --chart-search-root charts
 
 unit: $(SPARK_STAMP) ## Tests of the code alone: no network, no server
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(UNIT)
@@ -74,8 +74,8 @@ properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of
 	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 -m worlds $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest), and its alerts (promtool); seconds
-	$$($(CLUSTER) binaries helm-unittest | tail -n 1) --strict charts/paimon-operator
-	promtool=$$($(CLUSTER) binaries promtool | tail -n 1); \
+	$$($(NODE) binaries helm-unittest | tail -n 1) --strict charts/paimon-operator
+	promtool=$$($(NODE) binaries promtool | tail -n 1); \
 	$$promtool check rules charts/paimon-operator/files/alerts.yaml; \
 	$$promtool test rules tests/alerts/*_test.yaml
 
@@ -105,8 +105,8 @@ test-faults: $(SPARK_STAMP) deploy ## Ten random moments of each fault; adds to 
 SELF := $(MAKE) --no-print-directory
 PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-loadscope-reorder --durations=25 -o junit_family=xunit2
 # Leaves a cluster as it found it.
-AS_FOUND = mkdir -p build; was_up=$$($(CLUSTER) status >/dev/null 2>&1 && echo yes || echo no); \
-	trap '[ "$$was_up" = yes ] || $(CLUSTER) down' EXIT
+AS_FOUND = mkdir -p build; was_up=$$($(NODE) status >/dev/null 2>&1 && echo yes || echo no); \
+	trap '[ "$$was_up" = yes ] || $(NODE) down' EXIT
 
 # For the Go programs of the tests' servers: a tenth less time, and more memory.
 test test-long: export GOGC = 400
@@ -116,7 +116,7 @@ test test-long: export GOGC = 400
 test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	@$(AS_FOUND); \
 	$(SELF) lint coverage test-chart >build/checks.log 2>&1 & checks=$$!; \
-	up=0; $(CLUSTER) up || up=$$?; \
+	up=0; $(NODE) up || up=$$?; \
 	wait $$checks || { cat build/checks.log; exit 1; }; cat build/checks.log; [ $$up = 0 ]; \
 	$(BIN)/python -m tests.cluster.release; \
 	$(PYTEST) -m 'not long or soak' --seconds-to=build/seconds.json --junitxml=build/junit.xml \
@@ -129,7 +129,7 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 PARTS ?= node matrix histories
 test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=node, matrix or histories: one part)
 	@$(AS_FOUND); $(FAULTS_ENV); rm -f $(PARTS:%=build/junit-%.xml) $(PARTS:%=build/seconds-%.json); \
-	$(CLUSTER) up; \
+	$(NODE) up; \
 	$(BIN)/python -m tests.cluster.release; \
 	code=0; \
 	for part in $(PARTS); do \
@@ -157,33 +157,47 @@ long-matrix long-histories: long-%:
 	exit $$code
 
 test-alone: $(SPARK_STAMP) ## Measure each test alone that took over 60 s in `make test`; writes tests/measured_alone.json
-	@$(AS_FOUND); $(CLUSTER) up; \
+	@$(AS_FOUND); $(NODE) up; \
 	$(BIN)/python -m tests.cluster.release; \
 	$(BIN)/python -m tests.support.measured_alone --record build/seconds.json
 
 images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per engine
-	$(CLUSTER) images
+	$(NODE) images
 
 image-context: $(SPARK_STAMP) ## Fill build/image-context, for a docker build of your own
-	$(CLUSTER) context
+	$(NODE) context
 
-push: $(SPARK_STAMP) ## Push the images to a registry of yours: make push REGISTRY=registry.example.com/data
-	$(CLUSTER) push $(REGISTRY)
+push load: ENGINES = all
+push: $(STAMP) ## Build the images with docker, podman or buildah, and push them: make push REGISTRY=registry.example.com/data (ENGINES=newest, all or ids)
+	$(BIN)/python -m tools.images.publish --engines $(ENGINES) --registry $(REGISTRY)
+
+load: $(STAMP) ## Build them and run a command with each: make load LOAD="kind load docker-image"
+	$(BIN)/python -m tools.images.publish --engines $(ENGINES) --load "$(LOAD)"
+
+lock: $(STAMP) ## Write the hashed lists of packages for the images, for each architecture
+	$(BIN)/python -m tools.images.lock
 
 up: $(STAMP) ## Start the one-node Kubernetes with S3 server, operator, and namespace shop with its catalog (ENGINES=all)
-	$(CLUSTER) up --engines $(ENGINES)
+	$(NODE) up --engines $(ENGINES)
 	@$(BIN)/python -c 'from tests.cluster import release; release.ready_cluster()'
 	@echo "now: source build/cluster/env && kubectl -n shop get pcat,pt,prun"
 
 deploy: $(STAMP) ## The same, with the operator as it is in this checkout
-	$(CLUSTER) up --engines $(ENGINES)
+	$(NODE) up --engines $(ENGINES)
 	$(BIN)/python -m tests.cluster.release
 
 down: $(STAMP) ## Stop the cluster; leaves no process, mount, interface or namespace behind
-	$(CLUSTER) down
+	$(NODE) down
 
-demo: deploy ## One table's life, from kubectl apply to merged rows; STORAGE=hdfs or STORAGE=kerberos: on HDFS
+# What the demo on a cluster of the user's reads from its environment.
+export REGISTRY LOAD ENGINES BUILDER BUILD_FLAGS PUSH_FLAGS S3_IMAGE YES
+ifeq ($(CLUSTER),current)
+demo: $(STAMP) ## One table's life, from kubectl apply to merged rows; STORAGE=hdfs or kerberos: on HDFS; CLUSTER=current: on your own cluster
+	$(BIN)/python -m tests.cluster.current
+else
+demo: deploy
 	$(BIN)/python -m tests.cluster.demo $(STORAGE)
+endif
 
 bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.apply_to_ready
@@ -196,5 +210,5 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.batching
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
-	$(CLUSTER) down --purge
+	$(NODE) down --purge
 	rm -rf build dist .ruff_cache .pytest_cache .coverage

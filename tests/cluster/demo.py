@@ -30,8 +30,8 @@ def say(text: str) -> None:
 class Demo:
     """Walks one table through its life; every wait shows what the table says of itself."""
 
-    def __init__(self, env: Mapping[str, str], place: Place) -> None:
-        self.kubectl, self.place = Kubectl(namespace=place.namespace, env=env), place
+    def __init__(self, env: Mapping[str, str], place: Place, *, engine: str) -> None:
+        self.kubectl, self.place, self.engine = Kubectl(namespace=place.namespace, env=env), place, engine
         self.started = time.monotonic()
 
     def show(self, *arguments: str) -> None:
@@ -116,7 +116,7 @@ class Demo:
 
     def tell(self) -> None:
         say("1/5  The catalog, and what this cluster runs on")
-        print(f"    engine {release.newest_engine()}: the newest whose jars could be had here")
+        print(f"    engine {self.engine}: the newest whose jars could be had here")
         self.show("get", "paimoncatalogs")
         say("2/5  kubectl apply -f examples/orders.yaml")
         self.kubectl.run("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=self.example("orders.yaml"))
@@ -154,7 +154,7 @@ def main() -> None:
     env = release.ready_cluster()
     place = PLACES[sys.argv[1] if len(sys.argv) > 1 else "s3"](env)
     place.prepare()
-    Demo(env, place).tell()
+    Demo(env, place, engine=release.newest_engine()).tell()
     print(TRY_NEXT.format(namespace=place.namespace))
 
 

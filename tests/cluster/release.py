@@ -55,23 +55,25 @@ def newest_engine() -> str:
 
 def values(found: Mapping[str, Any]) -> Object:
     """The chart's values for this node."""
-    named_by = "digest" if "@" in found["operator"] else "tag"
-    repository, _, version = found["operator"].rpartition("@" if named_by == "digest" else ":")
-    default_engine = sorted(found["spark"])[-1]
-    return {
-        "image": {"repository": repository, named_by: version, "pullPolicy": "IfNotPresent"},
-        # null removes an engine of the chart's defaults that this machine cannot have
-        # and two cores serve several tables at once
-        "spark": {
-            "images": {"paimon-0.9": None, **found["spark"]},
-            "defaultEngine": default_engine,
-            "cpuShare": 0.25,
-            "allowClaims": True,
-            "executorTimeout": "150s",
-        },
+    of_images = image_values(found)
+    # two cores serve several tables at once
+    spark = of_images["spark"] | {"cpuShare": 0.25, "allowClaims": True, "executorTimeout": "150s"}
+    return of_images | {
+        "spark": spark,
         "workloads": {"namespaces": [SHOP]},
         "service": {"clusterIP": OPERATOR_ADDRESS},  # the node has no DNS
         "resources": {"requests": {"cpu": "200m", "memory": "128Mi"}},
+    }
+
+
+def image_values(found: Mapping[str, Any]) -> Object:
+    """Those that name the images: `operator`, and `spark` by engine."""
+    named_by = "digest" if "@" in found["operator"] else "tag"
+    repository, _, version = found["operator"].rpartition("@" if named_by == "digest" else ":")
+    # null removes an engine of the chart's defaults that this machine cannot have
+    return {
+        "image": {"repository": repository, named_by: version, "pullPolicy": "IfNotPresent"},
+        "spark": {"images": {"paimon-0.9": None, **found["spark"]}, "defaultEngine": sorted(found["spark"])[-1]},
     }
 
 

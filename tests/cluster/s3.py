@@ -8,10 +8,14 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.cluster.layout import NODE_ADDRESS, S3_PORT, Layout
 from tests.cluster.pki import Identity
 from tests.cluster.programs import VERSITYGW
+
+if TYPE_CHECKING:
+    from botocore.client import BaseClient
 
 REGION = "us-east-1"
 ENDPOINT_IN_CLUSTER = f"http://{NODE_ADDRESS}:{S3_PORT}"
@@ -58,17 +62,22 @@ def environment(layout: Layout) -> dict[str, str]:
     return {**os.environ, "ROOT_ACCESS_KEY_ID": root.access_key_id, "ROOT_SECRET_ACCESS_KEY": root.secret_access_key}
 
 
-def create_buckets(endpoint: str, root: S3Keys, names: Iterable[str] = BUCKETS) -> None:
-    """Creates the buckets that do not exist yet."""
+def s3_at(endpoint: str, keys: S3Keys) -> BaseClient:
+    """A client with those keys."""
     import boto3  # noqa: PLC0415  # a quarter of a second that `status` and `env` need not wait
 
-    client = boto3.client(
+    return boto3.client(
         "s3",
         endpoint_url=endpoint,
         region_name=REGION,
-        aws_access_key_id=root.access_key_id,
-        aws_secret_access_key=root.secret_access_key,
+        aws_access_key_id=keys.access_key_id,
+        aws_secret_access_key=keys.secret_access_key,
     )
+
+
+def create_buckets(endpoint: str, root: S3Keys, names: Iterable[str] = BUCKETS) -> None:
+    """Creates the buckets that do not exist yet."""
+    client = s3_at(endpoint, root)
     present = {bucket["Name"] for bucket in client.list_buckets()["Buckets"]}
     for name in names:
         if name not in present:
