@@ -44,7 +44,9 @@ class Person:
         """The user's own clone."""
         return self.home / "paimon-operator"
 
-    def run(self, *command: str, seconds: float = 1800, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *command: str, variables: Mapping[str, str], seconds: float = 1800
+    ) -> subprocess.CompletedProcess[str]:
         """Runs a command in the clone as this user. Its output is one text."""
         machine = {k: v for k, v in os.environ.items() if k.startswith("PIP_") or k in OF_THE_MACHINE}
         env = machine | {
@@ -58,7 +60,7 @@ class Person:
         return subprocess.run(
             ["setpriv", f"--reuid={self.name}", f"--regid={self.name}", "--init-groups", *command],
             cwd=self.checkout,
-            env=env | variables,
+            env=env | dict(variables),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -98,8 +100,11 @@ def _fill_bin(directory: Path, programs: Mapping[str, Path]) -> None:
 
 def _remove(name: str) -> None:
     """Ends the processes of the account and removes it."""
-    pids = subprocess.run(["pgrep", "--uid", name], capture_output=True, text=True, check=False).stdout.split()
-    for pid in pids:
+    for pid in _processes_of(name):
         subprocess.run(["kill", "-KILL", pid], check=False)
-    assert wait_until(lambda: subprocess.run(["pgrep", "--uid", name], capture_output=True).returncode == 1, timeout=30)
+    assert wait_until(lambda: not _processes_of(name), timeout=30)
     subprocess.run(["userdel", "--remove", name], check=True, capture_output=True)
+
+
+def _processes_of(name: str) -> list[str]:
+    return subprocess.run(["pgrep", "--uid", name], capture_output=True, text=True, check=False).stdout.split()

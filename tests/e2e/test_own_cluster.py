@@ -52,7 +52,7 @@ class OwnCluster:
         given = {"BUILD_FLAGS": flags, "PUSH_FLAGS": "--tls-verify=false", "S3_IMAGE": f"{self.registry}/s3:1"}
         done = self.person.run(
             *("make", "demo", "CLUSTER=current", f"REGISTRY={self.registry}/mine", f"ENGINES={ENGINE}"),
-            **(given | variables),
+            variables=given | variables,
         )
         return done.returncode, done.stdout
 
@@ -81,7 +81,7 @@ def _push_base_and_s3(registry: str, directory: Path) -> None:
     base, s3 = directory / "base", directory / "s3"
     base.mkdir()
     s3.mkdir()
-    link(rootfs(BUILD_PACKAGES) / "rootfs.tar", base / "rootfs.tar")
+    link(rootfs(BUILD_PACKAGES), base / "rootfs.tar")
     for name in TRUSTED:
         (base / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path("/etc/ssl") / name, base / name)

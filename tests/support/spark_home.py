@@ -19,7 +19,7 @@ from pathlib import Path
 
 from paimon_engines.engine import Engine
 from tests.cluster.cache import CHECKOUT, cached
-from tests.cluster.images.context import ENTRYPOINT, TRAINING, link
+from tests.cluster.images.context import ENTRYPOINT, TRAINING_TOOLS, link
 from tests.cluster.images.digest import digest
 
 ARCHIVE = "app.jsa"
@@ -43,7 +43,9 @@ def spark_home(engine: Engine, jars: Path) -> SparkHome:
     pyspark = version("pyspark")
     class_path = digest(files=sorted(jars.glob("*.jar")), texts=[engine.id, pyspark, "1"])
     directory = cached("spark-home", class_path, functools.partial(_link_jars, jars))
-    key = digest(files=[ENTRYPOINT, TRAINING], texts=[class_path, str(directory), java_version()])
+    key = digest(
+        files=[ENTRYPOINT, TRAINING_TOOLS / "train_cds.py"], texts=[class_path, str(directory), java_version()]
+    )
     archives = cached("spark-archive", key, functools.partial(_train, directory))
     return SparkHome(directory, archives / ARCHIVE)
 
