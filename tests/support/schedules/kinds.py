@@ -45,8 +45,11 @@ class TableKind:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the result depends on the order of the writes of one key, which concurrent writes do not have."""
-        return self.engine in (PARTIAL_UPDATE, FIRST_ROW)
+        """Whether the result depends on the order of the writes of one key, which concurrent writes do not have.
+
+        With lookups, writers that compact lose what another one adds to the same key: tests/spark/test_lost_rows.py.
+        """
+        return self.engine in (PARTIAL_UPDATE, FIRST_ROW) or (self.inline and self.producer == "lookup")
 
     @property
     def needs_java(self) -> bool:
@@ -88,7 +91,7 @@ def _exists(kind: TableKind) -> bool:
     if kind.vectors and (kind.engine in (FIRST_ROW, APPEND) or kind.producer not in ("none", "lookup")):
         return False
     if kind.inline and kind.vectors:
-        return False  # two writers that compact lose each other's deletes: tests/spark/test_lost_deletes.py
+        return False  # two writers that compact lose each other's deletes: tests/spark/test_lost_rows.py
     if kind.inline and kind.hides_level_0 and kind.buckets != 1:
         return False  # a write makes the rows of its own buckets visible, and the model knows partitions only
     if kind.engine == APPEND:

@@ -17,7 +17,7 @@ from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.conditions import Finding, false, true
 from paimon_operator.core.spec import capabilities
 from paimon_operator.core.spec.context import TableContext
-from paimon_operator.core.spec.lost_deletes import lost_deletes
+from paimon_operator.core.spec.lost_rows import lost_rows
 from paimon_operator.core.storage import metastore_of, storage_of
 from paimon_operator.core.storage.commit_protection import Protection, unprotected
 
@@ -32,7 +32,7 @@ def protection_from(
     kept: Protection, spec: PaimonTableSpec, effective: Effective | None, engine: Engine | None
 ) -> Protection:
     """The protection of the table's commits, of which `kept` is that of its catalog."""
-    lost = lost_deletes(spec, effective, engine)
+    lost = lost_rows(spec, effective, engine)
     return kept if lost is None else unprotected(lost)
 
 

@@ -40,7 +40,7 @@ from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.operations.row_checks import record_verification, verify_parameters
 from paimon_operator.core.spec.context import COMPACTION, MAINTENANCE, TableContext
-from paimon_operator.core.spec.lost_deletes import lost_by_compaction
+from paimon_operator.core.spec.lost_rows import lost_by_compaction
 from paimon_operator.errors import SpecError
 
 IN_ORDER: Final = (CompactStrategy.FULL, CompactStrategy.MINOR, CompactStrategy.SORT)

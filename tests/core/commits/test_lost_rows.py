@@ -1,4 +1,4 @@
-"""Tables with deletion vectors beside other writers: where no storage makes commits safe, no run starts."""
+"""Tables of which Paimon loses rows beside other writers: where no storage makes commits safe, no run starts."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ FIXED: Final[dict[str, Any]] = {"bucket": {"type": "Fixed", "fixed": {"count": 2
 VECTORS: Final = {"deletionVectors": {"enabled": True}}
 EVENTS: Final = {"schema": builders.EVENTS, "bucket": None} | VECTORS
 IN_BUCKETS: Final = EVENTS | {"bucket": {"type": "Fixed", "fixed": {"count": 2, "keys": ["what"]}}}
+LOOKUP: Final = {"changelogProducer": {"type": "Lookup"}}
+FIRST_ROW: Final = {"mergeEngine": {"type": "FirstRow"}}
 INLINE, DEDICATED, EXTERNAL = ({"compaction": {"mode": mode}} for mode in ("Inline", "Dedicated", "External"))
 NEW, OLD = "paimon-1.4", "paimon-0.9"
 
@@ -29,6 +31,10 @@ SAFE: Final = "HDFS accepts one of two commits, and the other writer notices and
 TWICE: Final = (
     "writers that compact replace each other's deletion vectors, so that a changed row can be there twice: set "
     "compaction.mode to Dedicated"
+)
+LOOKUPS: Final = (
+    "writers that compact with lookups do not see what another one adds meanwhile, so that its rows are lost, older "
+    "than they should be, or there twice: set compaction.mode to Dedicated"
 )
 BACK: Final = (
     "a compaction brings back the rows that another writer deletes meanwhile, as Paimon {} does not compare their "
@@ -45,6 +51,15 @@ KEPT: Final[list[tuple[str, dict[str, Any], str]]] = [
     (NEW, FIXED | INLINE | {"deletionVectors": {"enabled": False}}, SAFE),
     (NEW, FIXED | DEDICATED | VECTORS, SAFE),
     (NEW, FIXED | EXTERNAL | VECTORS, SAFE),
+    (NEW, FIXED | INLINE | LOOKUP, LOOKUPS),
+    (OLD, FIXED | LOOKUP, LOOKUPS),
+    (NEW, FIXED | INLINE | FIRST_ROW, LOOKUPS),
+    (NEW, FIXED | INLINE | {"options": {"force-lookup": "true"}}, LOOKUPS),
+    (NEW, FIXED | INLINE | {"options": {"force-lookup": "false"}}, SAFE),
+    (NEW, FIXED | INLINE | {"changelogProducer": {"type": "FullCompaction"}}, SAFE),
+    (NEW, FIXED | INLINE | LOOKUP | VECTORS, TWICE),
+    (NEW, FIXED | DEDICATED | LOOKUP, SAFE),
+    (NEW, FIXED | EXTERNAL | FIRST_ROW, SAFE),
     (NEW, EVENTS | DEDICATED, SAFE),
     (OLD, EVENTS | DEDICATED, BACK_OLD + INSTEAD),
     (OLD, EVENTS | EXTERNAL, SAFE),
@@ -56,9 +71,7 @@ KEPT: Final[list[tuple[str, dict[str, Any], str]]] = [
 
 
 @pytest.mark.parametrize(("engine", "spec", "sentence"), KEPT)
-def test_no_run_commits_beside_others_where_paimon_loses_deletes(
-    engine: str, spec: dict[str, Any], sentence: str
-) -> None:
+def test_no_run_commits_beside_others_where_paimon_loses_rows(engine: str, spec: dict[str, Any], sentence: str) -> None:
     catalog = builders.catalog(**ON_HDFS, engine=engine)
     declared = builders.context(builders.table(**spec | {"externalWriters": "Active"}), catalog)
     assert protection_in(declared).sentence == sentence
