@@ -10,7 +10,6 @@ from collections.abc import Callable
 from tests.cluster import programs
 from tests.cluster.hdfs import on_node
 from tests.cluster.images.deliver import prepare_contexts
-from tests.cluster.images.publish import publish
 from tests.cluster.images.wheels import pyspark
 from tests.cluster.node import Cluster
 from tests.cluster.packages import MachineError
@@ -54,12 +53,6 @@ def _pyspark(_: Cluster, __: argparse.Namespace) -> int:
     return 0
 
 
-def _push(_: Cluster, options: argparse.Namespace) -> int:
-    for tagged, by_digest in publish(options.registry, plain_http=options.plain_http).items():
-        print(tagged, by_digest)
-    return 0
-
-
 def _hdfs(cluster: Cluster, options: argparse.Namespace) -> int:
     kind = on_node.KERBEROS if options.kerberos else on_node.SIMPLE
     print(on_node.start(cluster.layout, kind).uri)
@@ -100,9 +93,6 @@ def _parser() -> argparse.ArgumentParser:
     command("env", _env, "print the path of the env file")
     command("context", _context, "fill build/image-context, for a `docker build` of your own")
     command("pyspark", _pyspark, "build the wheel of pyspark into the cache and print its path")
-    push = command("push", _push, "push the images to a registry of yours")
-    push.add_argument("registry", help="host, with an optional path: registry.example.com/data")
-    push.add_argument("--plain-http", action="store_true", help="the registry speaks no TLS")
     binaries = command("binaries", _binaries, "build the Go programs into the cache (all, or the named ones)")
     binaries.add_argument("name", nargs="*", metavar="NAME", help=", ".join(programs.PROGRAMS))
     return parser

@@ -35,14 +35,14 @@ class ImageBuilder:
     def build(self, reference: str, dockerfile: str, arguments: Mapping[str, str]) -> None:
         """Builds an image from the clone. Raises CalledProcessError."""
         given = [f"--build-arg={name}={value}" for name, value in arguments.items()]
-        layers = ["--layers"] if self.program == "buildah" else []
+        layers = ["--layers"] if Path(self.program).name == "buildah" else []
         named = [f"--file={CHECKOUT / dockerfile}", f"--tag={reference}", str(CHECKOUT)]
         self._run("build", *layers, *given, *self.build_flags, *named)
 
     def push(self, reference: str) -> str:
         """Pushes an image. Returns its reference by digest. Raises CalledProcessError."""
         with tempfile.NamedTemporaryFile("r") as file:
-            flags = [] if self.program == "docker" else [f"--digestfile={file.name}"]
+            flags = [] if Path(self.program).name == "docker" else [f"--digestfile={file.name}"]
             self._run("push", *flags, *self.push_flags, reference)
             digest = file.read().strip()
         repository = reference.rpartition(":")[0]

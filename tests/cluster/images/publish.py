@@ -1,4 +1,4 @@
-"""Pushes the images to a registry of the user's: what `make push` does."""
+"""Pushes the images of the node to a registry, for the tests of an installation from there."""
 
 from __future__ import annotations
 
