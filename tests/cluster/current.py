@@ -130,7 +130,7 @@ def start_s3(kubectl: Kubectl, env: Mapping[str, str]) -> S3Keys:
         data = dict(zip(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), made, strict=True))
         metadata = {"name": KEYS, "namespace": NAMESPACE}
         kubectl.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": data})
-    objects: list[Object] = list(yaml.safe_load_all((CHECKOUT / "examples" / "s3-server.yaml").read_text()))
+    objects: list[Object] = list(yaml.safe_load_all((CHECKOUT / "examples" / "demo" / "s3-server.yaml").read_text()))
     if "S3_IMAGE" in env:
         objects[0]["spec"]["template"]["spec"]["containers"][0]["image"] = env["S3_IMAGE"]
     kubectl.apply(*objects)
