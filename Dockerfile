@@ -30,6 +30,16 @@ RUN python3 /build/prefetched/pip.whl/pip install --quiet --no-cache-dir --no-in
 
 FROM packages-${PACKAGES} AS packages
 
+# What the image consists of; `--target=sbom --output=type=local,dest=DIRECTORY` gives the file alone.
+FROM base AS listed
+COPY --from=packages /opt/paimon-operator/python /opt/paimon-operator/python
+COPY tools/images/sbom.py /build/
+ARG VERSION=unreleased
+RUN python3 /build/sbom.py paimon-operator "${VERSION}" /opt/paimon-operator/python > /sbom.cdx.json
+
+FROM scratch AS sbom
+COPY --from=listed /sbom.cdx.json /
+
 FROM base
 LABEL org.opencontainers.image.title="paimon-operator" \
       org.opencontainers.image.description="Kubernetes operator for Apache Paimon tables" \
@@ -37,6 +47,7 @@ LABEL org.opencontainers.image.title="paimon-operator" \
 RUN echo 'paimon-operator:x:185:0:Paimon operator:/tmp:/usr/sbin/nologin' >> /etc/passwd
 # The operator's own code comes last: a change in it rebuilds and pushes one small layer.
 COPY --from=packages /opt/paimon-operator/python /opt/paimon-operator/python
+COPY --from=listed /sbom.cdx.json /opt/paimon-operator/sbom.cdx.json
 COPY operator /opt/paimon-operator/app
 ENV PYTHONPATH=/opt/paimon-operator/app:/opt/paimon-operator/python \
     PYTHONUNBUFFERED=1 \

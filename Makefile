@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load lock up down deploy demo bench clean
+.PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -173,6 +173,9 @@ push: $(STAMP) ## Build the images with docker, podman or buildah, and push them
 
 load: $(STAMP) ## Build them and run a command with each: make load LOAD="kind load docker-image"
 	$(BIN)/python -m tools.images.publish --engines $(ENGINES) --load "$(LOAD)"
+
+release: $(STAMP) ## Build and push images and chart of this version, with their contents and notes: make release REGISTRY=...
+	$(BIN)/python -m tools.release --registry $(REGISTRY)
 
 lock: $(STAMP) ## Write the hashed lists of packages for the images, for each architecture
 	$(BIN)/python -m tools.images.lock

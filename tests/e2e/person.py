@@ -55,7 +55,7 @@ class Person:
             "PATH": str(self.home / "bin"),
             "XDG_RUNTIME_DIR": str(self.home / "run"),
             "BUILDAH_ISOLATION": "chroot",  # a container may make no other one
-            "STORAGE_DRIVER": "overlay",  # as it is where user and builder are installed together; vfs copies each layer
+            "STORAGE_DRIVER": "overlay",  # what it finds by itself copies each layer
             "KUBECONFIG": str(self.home / "kubeconfig"),
         }
         return subprocess.run(

@@ -1,16 +1,21 @@
-"""The steps of docs/install.md: push the images to a registry, install the chart from there."""
+"""A release as `make release` makes it, but of the node's own images: images and chart come from a registry."""
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.cluster import release
 from tests.cluster.images.publish import publish
 from tests.cluster.registry import Registry, running_on_node
 from tests.e2e.lab import Lab
 from tests.support.kubectl import Kubectl
+from tools.images.publish import Images, version
+from tools.release import chart
 
 pytestmark = pytest.mark.long
 
@@ -31,8 +36,8 @@ def references_in_the_cluster(registry: Registry) -> dict[str, str]:
     }
 
 
-def test_a_table_is_loaded_with_images_of_a_registry_by_their_digests(
-    lab: Lab, registry: Registry, cluster_env: Mapping[str, str]
+def test_a_table_is_loaded_by_a_release_that_names_its_images_by_digest(
+    lab: Lab, registry: Registry, cluster_env: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     references = references_in_the_cluster(registry)
     engines = {
@@ -41,8 +46,11 @@ def test_a_table_is_loaded_with_images_of_a_registry_by_their_digests(
         if name.startswith("paimon-spark")
     }
     (operator,) = (reference for name, reference in references.items() if name.startswith("paimon-operator"))
+    monkeypatch.setenv("PATH", cluster_env["PATH"])
+    archive = chart.package(Images(operator, engines), version(), tmp_path)
+    address = chart.push(archive, f"{registry.on_host}/mine", plain_http=True)
     try:
-        release.install(cluster_env, {"operator": operator, "spark": engines}, requireDigests=True)
+        install(address, cluster_env)
         lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}, keys=["id"]))
         lab.ready("t")
 
@@ -54,3 +62,13 @@ def test_a_table_is_loaded_with_images_of_a_registry_by_their_digests(
         assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == operator
     finally:
         release.deploy(cluster_env)
+
+
+def install(address: str, env: Mapping[str, str]) -> None:
+    """`helm upgrade --install` from the registry. No value names an image: `requireDigests` would refuse a tag."""
+    of_node = release.values(release.images())
+    values = {"service": of_node["service"], "workloads": of_node["workloads"], "resources": of_node["resources"]}
+    values |= {"allNamespaces": True, "requireDigests": True, "spark": {"cpuShare": of_node["spark"]["cpuShare"]}}
+    command = ["helm", "upgrade", "--install", release.RELEASE, address, "--version", version(), "--plain-http"]
+    command += ["--namespace", release.NAMESPACE, "--values", "-", "--wait", "--timeout", "3m"]
+    subprocess.run(command, input=yaml.safe_dump(values), env=dict(env), text=True, check=True)

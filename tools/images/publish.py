@@ -23,8 +23,6 @@ from tools.images.builder import CHECKOUT, ImageBuilder, NoBuilderError, image_b
 
 OPERATOR: Final = "paimon-operator"
 SPARK: Final = "paimon-spark"
-_FROM_NETWORK: Final = {"PACKAGES": "network"}
-"""The Dockerfiles' own default, which buildah 1.28 overlooks where it looks for stages that nothing needs."""
 Deliver = Callable[[str], str]
 """Brings an image where nodes find it, and returns the reference that they use."""
 
@@ -76,11 +74,11 @@ def publish(
     """Builds and delivers the operator's image and one for each engine. `prefix` is a registry with its path."""
     before, tag = f"{prefix}/" if prefix else "", tag or version()
     operator = f"{before}{OPERATOR}:{tag}"
-    builder.build(operator, "Dockerfile", _FROM_NETWORK)
+    builder.build(operator, "Dockerfile", {"VERSION": tag})
     delivered, spark = deliver(operator), {}
     for engine in engines:
         reference = f"{before}{SPARK}:{engine}-{tag}"
-        builder.build(reference, "Dockerfile.spark", {**_FROM_NETWORK, "ENGINE": engine})
+        builder.build(reference, "Dockerfile.spark", {"VERSION": tag, "ENGINE": engine})
         spark[engine] = deliver(reference)
     return Images(delivered, spark)
 
