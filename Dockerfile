@@ -33,7 +33,8 @@ FROM packages-${PACKAGES} AS packages
 # What the image consists of; `--target=sbom --output=type=local,dest=DIRECTORY` gives the file alone.
 FROM base AS listed
 COPY --from=packages /opt/paimon-operator/python /opt/paimon-operator/python
-COPY tools/images/sbom.py /build/
+COPY tools/images/sbom.py tools/images/metadata.py pyproject.toml /build/
+RUN python3 /build/metadata.py /build/pyproject.toml /build/app
 ARG VERSION=unreleased
 RUN python3 /build/sbom.py paimon-operator "${VERSION}" /opt/paimon-operator/python > /sbom.cdx.json
 
@@ -48,6 +49,7 @@ RUN echo 'paimon-operator:x:185:0:Paimon operator:/tmp:/usr/sbin/nologin' >> /et
 # The operator's own code comes last: a change in it rebuilds and pushes one small layer.
 COPY --from=packages /opt/paimon-operator/python /opt/paimon-operator/python
 COPY --from=listed /sbom.cdx.json /opt/paimon-operator/sbom.cdx.json
+COPY --from=listed /build/app /opt/paimon-operator/app
 COPY operator /opt/paimon-operator/app
 ENV PYTHONPATH=/opt/paimon-operator/app:/opt/paimon-operator/python \
     PYTHONUNBUFFERED=1 \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 import tomllib
@@ -12,7 +13,7 @@ from typing import Final
 import pytest
 
 from tests.cluster.cache import CHECKOUT
-from tools.images import builder, lock
+from tools.images import builder, lock, metadata
 from tools.images.publish import Images, chosen_engines, loader, publish, pusher
 
 DOCKERFILES: Final = ("Dockerfile", "Dockerfile.spark")
@@ -152,3 +153,9 @@ def test_a_loader_gets_each_image_by_its_tag(tmp_path: Path) -> None:
 def test_a_missing_builder_is_named() -> None:
     with pytest.raises(builder.NoBuilderError, match="no-such-builder is not installed: install docker, podman"):
         builder.image_builder({"BUILDER": "no-such-builder"})
+
+
+def test_the_version_of_the_operator_is_found_beside_its_sources(tmp_path: Path) -> None:
+    metadata.main([str(CHECKOUT / "pyproject.toml"), str(tmp_path)])
+    (found,) = importlib.metadata.distributions(name=PROJECT["name"], path=[str(tmp_path)])
+    assert found.version == PROJECT["version"]

@@ -23,6 +23,7 @@ ENTRYPOINT = CHECKOUT / "spark_apps" / "entrypoint.sh"
 TRAINING_TOOLS = CHECKOUT / "tools" / "engines"
 """Makes the class-data archive; in the image only while it is built."""
 LISTS = CHECKOUT / "tools" / "images"
+PROJECT = CHECKOUT / "pyproject.toml"
 
 # Layers are reused by their content *and* times; sources get one fixed time (2000-01-01).
 _FIXED_TIME = 946_684_800
@@ -41,7 +42,7 @@ def prepare_operator() -> Path:
     """Fills the context of Dockerfile and returns it."""
     context = fresh("operator")
     _put_wheels(context, wheels.download(wheels.PIP_LIST, wheels.OPERATOR_LIST).glob("*.whl"))
-    for sources in (*OPERATOR_SOURCES, LISTS):
+    for sources in (*OPERATOR_SOURCES, LISTS, PROJECT):
         _copy_in(sources, context)
     return context
 

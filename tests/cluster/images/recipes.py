@@ -57,7 +57,8 @@ def operator_recipe() -> Recipe:
     """The operator's image."""
     dockerfile = CHECKOUT / "Dockerfile"
     base = _base("python", PYTHON_PACKAGES)
-    inputs = digest(files=[dockerfile, wheels.OPERATOR_LIST, *context.OPERATOR_SOURCES], texts=[base.inputs])
+    sources = [dockerfile, context.PROJECT, context.LISTS, *context.OPERATOR_SOURCES]
+    inputs = digest(files=sources, texts=[base.inputs])
     return Recipe(
         "paimon-operator", inputs, dockerfile, context.prepare_operator, base=base, arguments={"PACKAGES": "context"}
     )
@@ -68,7 +69,7 @@ def spark_recipe(engine: Engine, jars: Path) -> Recipe:
     dockerfile = CHECKOUT / "Dockerfile.spark"
     base = _base("spark", SPARK_PACKAGES)
     of_archive = [dockerfile, context.ENTRYPOINT, context.TRAINING_TOOLS / "train_cds.py", *sorted(jars.glob("*.jar"))]
-    of_archive += [wheels.SPARK_LIST, wheels.PYSPARK_LIST]
+    of_archive += [wheels.SPARK_LIST, wheels.PYSPARK_LIST, context.LISTS / "sbom.py"]
     archive_key = digest(files=of_archive, texts=[base.inputs, engine.id])
     return Recipe(
         "paimon-spark",
