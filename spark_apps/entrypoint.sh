@@ -27,7 +27,13 @@ for name in ("pyspark", "spark_apps"):
   eval "$found"
 fi
 
-# A uid without a passwd entry has no name and no home; Spark and Hadoop want both.
+# A uid that a platform has chosen (spark.uid null in the chart) has no entry in /etc/passwd, and so no name, without
+# which Java logs nobody in. The root file system is read-only, so a library answers from another file.
+uid=$(id -u)
+if ! getent passwd "$uid" >/dev/null; then
+  { cat /etc/passwd; echo "spark$uid:x:$uid:$(id -g):Spark:/tmp:/usr/sbin/nologin"; } >"$tmp/passwd"
+  export NSS_WRAPPER_PASSWD="$tmp/passwd" NSS_WRAPPER_GROUP=/etc/group LD_PRELOAD=libnss_wrapper.so
+fi
 export HADOOP_USER_NAME="${HADOOP_USER_NAME:-spark}"
 
 # Python is the first process then, and takes SIGTERM.

@@ -15,7 +15,7 @@ from tests.cluster.progress import run, run_with_progress
 
 SUITE = "bookworm"
 PYTHON_PACKAGES = ("python3", "ca-certificates")
-SPARK_PACKAGES = ("python3", "ca-certificates", "openjdk-17-jre-headless", "libgssapi-krb5-2")
+SPARK_PACKAGES = ("python3", "ca-certificates", "openjdk-17-jre-headless", "libgssapi-krb5-2", "libnss-wrapper")
 
 # What no program in an image reads; a third of the unpacked size.
 _UNUSED = ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/man", "usr/share/locale", "var/log")
