@@ -6,10 +6,12 @@ Everything here only reads, and raises UnreadableError where a JVM may still be 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from paimon_contract import environment
 from paimon_contract.job import Job, JobCatalog
 from paimon_engines.engine import Engine
 from spark_apps.metadata.base import MetadataFiles
@@ -24,12 +26,24 @@ _kept: dict[tuple[Any, ...], MetadataFiles | None] = {}
 def files_of(job: Job, engine: Engine) -> MetadataFiles | None:
     """The files of the job's warehouse; None where only a JVM can read them."""
     options = tuple(sorted(job.catalog.options.items())), tuple(sorted(job.hadoop.items()))
-    key = (engine.id, job.catalog.warehouse, *options)
+    key = (engine.id, job.catalog.warehouse, *options, _version_of_keys())
     if key not in _kept:
         found = files_in(job.catalog, engine, job.hadoop)
         _kept.clear()
         _kept[key] = found
     return _kept[key]
+
+
+def _version_of_keys() -> tuple[int, int] | None:
+    """Changes with the file of keys, if there is one: a client reads it only once."""
+    file = os.environ.get(environment.AWS_SHARED_CREDENTIALS_FILE)
+    if not file:
+        return None
+    try:
+        found = os.stat(file)
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_ino
 
 
 def files_in(catalog: JobCatalog, engine: Engine, hadoop: Mapping[str, str]) -> MetadataFiles | None:

@@ -11,6 +11,7 @@ import yaml
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
+from tests.core.catalog.test_plan import catalog, decide, says
 from tests.support.table_world import TableWorld
 
 ROOT: Final = Path(__file__).parents[2]
@@ -67,6 +68,13 @@ def test_a_table_that_is_being_deleted_progresses() -> None:
     seen = TableWorld().ready()
     seen.delete()
     assert shown(seen) == ("Progressing", "is being deleted")
+
+
+def test_a_catalog_is_healthy_before_a_table_has_reached_its_storage() -> None:
+    planned = decide(catalog())
+    assert says(planned, "Ready") == ("Unknown", Reason.STORAGE_UNVERIFIED)
+    assert planned.status is not None
+    assert health("PaimonCatalog", catalog().to_json() | {"status": planned.status.to_json()})[0] == "Healthy"
 
 
 @pytest.mark.parametrize(("succeeds", "status"), [(True, "Healthy"), (False, "Degraded")])

@@ -135,7 +135,22 @@ object.spec.?securityContext.?seLinuxOptions.?{{ $field }}.orValue('') == ''
 {{- $newest = $engine -}}
 {{- end -}}
 {{- end -}}
-{{- required "spark.images: there is no image. Name at least one." $newest -}}
+{{- $_ := required "spark.images: there is no image. Name at least one." $newest -}}
+{{- $before := include "paimon-operator.defaultEngineBefore" . -}}
+{{- if and $before (ne $before $newest) (hasKey $images $before) -}}
+{{- fail (printf "this release's default engine is %s, and the newest of spark.images is %s. An upgrade would move all catalogs that name no engine, for good. Set spark.defaultEngine to one of both." $before $newest) -}}
+{{- end -}}
+{{- $newest -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The default engine of the release that is upgraded; empty where there is none. */ -}}
+{{- define "paimon-operator.defaultEngineBefore" -}}
+{{- if .Release.IsUpgrade -}}
+{{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "paimon-operator.fullname" .) | default dict -}}
+{{- range $container := dig "spec" "template" "spec" "containers" list $deployment -}}
+{{- range $variable := $container.env }}{{ if eq $variable.name "PAIMON_OPERATOR_DEFAULT_ENGINE" }}{{ $variable.value }}{{ end }}{{ end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -12,6 +12,7 @@ from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.commits.table_claims import claim_of
 from paimon_operator.core.decision import Create
 from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.table.active_run import BLOCKED_AFTER
 from paimon_operator.core.table.observed import TableObserved
 from tests.support import builders
 from tests.support.table_world import TableWorld, run_named_by
@@ -278,6 +279,20 @@ def test_a_ready_table_with_a_blocked_run_is_unhealthy() -> None:
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
     assert seen.says("Healthy") == ("False", Reason.SECRET_NOT_FOUND)
     assert seen.says("Stalled")[0] == "False"
+
+
+@pytest.mark.parametrize(("reason", "blocked"), [(Reason.SECRET_NOT_FOUND, True), (Reason.INTERNAL_ERROR, None)])
+def test_a_run_that_only_a_person_gets_on_frees_its_place_but_not_after_a_bug(
+    reason: Reason, blocked: bool | None
+) -> None:
+    seen = world(writes=[builders.write()]).ready()
+    seen.block(reason, "nothing works")
+    seen.settle()
+    seen.now += BLOCKED_AFTER + timedelta(seconds=1)
+    seen.settle()
+    active = seen.table.status.active_run
+    assert active is not None
+    assert active.blocked is blocked, "the Pod of a run may be at work while its reconcile fails"
 
 
 def test_a_settled_table_decides_the_same_status_at_every_reconcile() -> None:

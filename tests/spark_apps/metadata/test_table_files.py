@@ -169,5 +169,17 @@ def test_jobs_of_one_catalog_share_its_files() -> None:
     assert files_of(job(catalog=other), ENGINE) is not first
 
 
+def test_another_file_of_keys_needs_another_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys, lake = tmp_path / "keys", JobCatalog("s3://a/w", "filesystem", {ENGINE.s3.region_key: "eu-1"})
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(keys))
+    absent = files_of(job(catalog=lake), ENGINE)
+    keys.write_text("[default]\naws_access_key_id = one\n")
+    first = files_of(job(catalog=lake), ENGINE)
+    assert first is files_of(job(catalog=lake), ENGINE) is not absent
+    (tmp_path / "fresh").write_text("[default]\naws_access_key_id = two\n")
+    (tmp_path / "fresh").rename(keys)  # as kubelet replaces it
+    assert files_of(job(catalog=lake), ENGINE) is not first
+
+
 def test_a_table_lies_in_the_directory_of_its_database() -> None:
     assert location_of(job(catalog=JobCatalog("s3://lake/w/", "hive"))) == "s3://lake/w/shop.db/orders"
