@@ -173,10 +173,10 @@ def test_another_file_of_keys_needs_another_client(tmp_path: Path, monkeypatch: 
     keys, lake = tmp_path / "keys", JobCatalog("s3://a/w", "filesystem", {ENGINE.s3.region_key: "eu-1"})
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(keys))
     absent = files_of(job(catalog=lake), ENGINE)
-    keys.write_text("[default]\naws_access_key_id = one\n")
+    keys.write_text("[default]\naws_access_key_id = one\naws_secret_access_key = s\n")
     first = files_of(job(catalog=lake), ENGINE)
     assert first is files_of(job(catalog=lake), ENGINE) is not absent
-    (tmp_path / "fresh").write_text("[default]\naws_access_key_id = two\n")
+    (tmp_path / "fresh").write_text("[default]\naws_access_key_id = two\naws_secret_access_key = s\n")
     (tmp_path / "fresh").rename(keys)  # as kubelet replaces it
     assert files_of(job(catalog=lake), ENGINE) is not first
 
