@@ -234,7 +234,7 @@ def _is_stalled(run: PaimonRun | None, now: datetime) -> bool:
     """Whether only a human gets the run on, and has not for some time."""
     found = None if run is None else find(run.status.conditions, ConditionType.STALLED)
     if found is None or found.status is not ConditionStatus.TRUE or found.reason == Reason.INTERNAL_ERROR:
-        return False  # (a bug tells nothing of the run: its Pod may be at work)
+        return False  # (a bug tells nothing of the run: its Pod may be active)
     return now - found.last_transition_time >= BLOCKED_AFTER
 
 
