@@ -25,7 +25,8 @@ from paimon_operator.runtime.object_facts import listed
 _ORDER: Final = (Kind.CATALOG, Kind.TABLE, Kind.RUN)
 PACE: Final = 2.0
 """Most unchanged objects to reconcile per second. A reconcile costs two or three requests, so this is a few per cent of
-the default request rate. With 1200 objects and the default period each has its turn in each period, with 10,000 in 83 min.
+the default request rate. With 1200 objects and the default period each has its turn in each period, with 10,000 in
+83 min.
 """
 _log = logging.getLogger(__name__)
 
