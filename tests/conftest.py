@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import settings
@@ -42,12 +43,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(limit)
 
 
+REPEATED: Final = ("worlds", "every_write")
+"""Markers of tests that walk the same lines a thousand times. To count these takes as long as the tests themselves."""
+
+
 @pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Assigns the groups: tests that share a server, a JVM, a node or the table of one lifecycle."""
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
+        if any(item.get_closest_marker(name) for name in REPEATED):
+            item.add_marker("no_cover")
     order = _order(items)
     items.sort(key=lambda item: order[_unit(item)])
 

@@ -22,7 +22,6 @@ from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.audit import AuditedRequest, audited_requests
 from tests.support.manifests import REMOVED, Manifest, keyed_table
 
-FLEET = 200
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
@@ -157,15 +156,18 @@ def test_wrong_settings_are_logged_and_end_the_process(api_server: ApiServer, tm
     assert "PAIMON_OPERATOR_RESINK" in operator.log()
 
 
-def test_a_restart_with_200_settled_tables_writes_nothing_but_leases(replicas: Replicas, api_server: ApiServer) -> None:
+@pytest.mark.parametrize("fleet", [50, pytest.param(200, marks=pytest.mark.long)])
+def test_a_restart_with_settled_tables_writes_nothing_but_leases(
+    replicas: Replicas, api_server: ApiServer, fleet: int
+) -> None:
     ns = replicas.ns
     ns.create_catalog()
-    for number in range(FLEET):
+    for number in range(fleet):
         ns.create(keyed_table(metadata__name=f"orders-{number:03}", spec__writes=REMOVED))
     first = replicas.add().wait_until_working()
     settled: set[str] = set()
-    while len(settled) < FLEET:
-        ns.wait(lambda: ns.succeed_all() or len(_ready(ns)) == FLEET, "open Pods")
+    while len(settled) < fleet:
+        ns.wait(lambda: ns.succeed_all() or len(_ready(ns)) == fleet, "open Pods")
         settled = _ready(ns)
     ns.wait(lambda: not [run for run in ns.all(RUNS) if run["metadata"].get("finalizers")], "runs without finalizers")
     ns.patch(CATALOGS, "lake", {"metadata": {"labels": {"looked-at": "again"}}})  # it sums the use of its tables again
@@ -174,7 +176,7 @@ def test_a_restart_with_200_settled_tables_writes_nothing_but_leases(replicas: R
 
     offset = api_server.audit_log.stat().st_size
     second = replicas.add().wait_until_working()
-    ns.wait(lambda: _reconciles(second, "PaimonTable") >= FLEET, "a reconcile of every table")
+    ns.wait(lambda: _reconciles(second, "PaimonTable") >= fleet, "a reconcile of every table")
     ns.wait(lambda: second.metrics().get("paimon_operator_queue_depth") == 0, "an empty queue")
     ns.wait(lambda: _canary_came_back(api_server, ns, offset), "a canary")
     requests = _own(api_server, ns, offset)

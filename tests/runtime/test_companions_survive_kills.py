@@ -119,6 +119,7 @@ def phases(operator: OperatorInMemory) -> list[str]:
     return sorted(f"{type_} {phase}" for type_, phase in found if type_ != "Provision")
 
 
+@pytest.mark.every_write
 @pytest.mark.parametrize("carried_out", [False, True], ids=["before the write", "after the write"])
 async def test_after_a_kill_at_any_write_each_work_is_performed_exactly_once(carried_out: bool) -> None:
     whole, before = await told()

@@ -51,6 +51,7 @@ async def test_after_one_fault_one_run_makes_the_table_ready(operator: OperatorI
     assert [each[:3] for each in operator.run_metrics.ended] == [("Provision", "Succeeded", "RunSucceeded")]
 
 
+@pytest.mark.every_write
 async def test_after_a_kill_at_any_write_the_next_process_makes_the_table_ready_by_one_run() -> None:
     """The process is killed at its n-th write, once before the write and once before it receives the answer."""
     whole = await OperatorInMemory().start()

@@ -5,6 +5,8 @@ The driver lives on. It repeats a request that nobody has answered, as spark_app
 
 from __future__ import annotations
 
+import pytest
+
 from paimon_operator.core.config import SharingFacts
 from paimon_operator.core.ports import Kind
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake
@@ -78,6 +80,7 @@ async def told(number: int | None = None, *, carried_out: bool = False) -> Story
     return story
 
 
+@pytest.mark.every_write
 async def test_after_a_kill_at_any_write_each_run_is_performed_exactly_once() -> None:
     whole = await told()
     writes = [(request.verb, request.kind) for request in whole.operator.store.writes]
