@@ -43,8 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(limit)
 
 
-REPEATED: Final = ("worlds", "every_write")
-"""Markers of tests that walk the same lines a thousand times. To count these takes as long as the tests themselves."""
+REPEATED: Final = "every_write"
+"""Marker of tests that walk the same lines a thousand times. To count these takes as long as the tests themselves."""
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
-        if any(item.get_closest_marker(name) for name in REPEATED):
+        if item.get_closest_marker(REPEATED):
             item.add_marker("no_cover")
     order = _order(items)
     items.sort(key=lambda item: order[_unit(item)])

@@ -156,10 +156,16 @@ def test_wrong_settings_are_logged_and_end_the_process(api_server: ApiServer, tm
     assert "PAIMON_OPERATOR_RESINK" in operator.log()
 
 
-@pytest.mark.parametrize("fleet", [50, pytest.param(200, marks=pytest.mark.long)])
-def test_a_restart_with_settled_tables_writes_nothing_but_leases(
-    replicas: Replicas, api_server: ApiServer, fleet: int
-) -> None:
+def test_a_restart_with_settled_tables_writes_nothing_but_leases(replicas: Replicas, api_server: ApiServer) -> None:
+    restart_with(50, replicas, api_server)
+
+
+@pytest.mark.long
+def test_a_restart_with_200_settled_tables_writes_nothing_but_leases(replicas: Replicas, api_server: ApiServer) -> None:
+    restart_with(200, replicas, api_server)
+
+
+def restart_with(fleet: int, replicas: Replicas, api_server: ApiServer) -> None:
     ns = replicas.ns
     ns.create_catalog()
     for number in range(fleet):
