@@ -61,7 +61,7 @@ def environments(node: object) -> Iterator[str]:
             yield from environments(value)
 
 
-NAME_OF_A_USER: Final = {"LD_PRELOAD", "NSS_WRAPPER_GROUP", "NSS_WRAPPER_PASSWD"}
+NAME_OF_A_USER = {"LD_PRELOAD", "NSS_WRAPPER_GROUP", "NSS_WRAPPER_PASSWD"}
 """Variables of the C library, by which the entrypoint names a user that the image does not know."""
 
 
