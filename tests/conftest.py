@@ -27,6 +27,8 @@ The groups of a suite start before its single tests, so that no process runs a g
 
 OWN_NODE = "own-node"
 """The group of all tests on the second node. Their marker is `own_node`, because they break the node."""
+ON_ITS_OWN_SERVER = ("test_bad_day", "test_tenants")
+"""Files of tests/apiserver whose tests share a server with no other file."""
 IN_ORDER = ("test_cluster_lifecycle", "test_release_lifecycle")
 """Files whose tests run in order on a cluster of their own."""
 
@@ -76,8 +78,8 @@ def _group(item: pytest.Item) -> str | None:
         return f"spark-{_servers(item) or _engine(item) or 'no-engine'}"
     if suite == "apiserver":
         # Few groups, because each process with such a test has an API server, which is never idle.
-        if file == "test_tenants":
-            return "apiserver-tenants"  # on a server of its own
+        if file in ON_ITS_OWN_SERVER:
+            return f"apiserver-{file}"
         return "apiserver-operator" if file.startswith("test_operator") else "apiserver-rest"
     if file in IN_ORDER:
         return file

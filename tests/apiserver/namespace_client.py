@@ -184,7 +184,8 @@ class NamespaceClient:
 
     def end_pod(self, pod: Pod, *, exit_code: int, message: str) -> None:
         """Reports that the container has ended."""
-        ended = {"exitCode": exit_code, "message": message, "startedAt": _now(), "finishedAt": _now()}
+        now = _now()
+        ended = {"exitCode": exit_code, "message": message, "startedAt": pod.started or now, "finishedAt": now}
         state = {"terminated": {**ended, "reason": "Completed" if exit_code == 0 else "Error"}}
         self._set_pod(pod, "Succeeded" if exit_code == 0 else "Failed", state)
 

@@ -64,6 +64,13 @@ class Pod:
         return str(self.manifest["status"]["phase"])
 
     @property
+    def started(self) -> str | None:
+        """When its container started, while that runs."""
+        statuses = self.manifest["status"].get("containerStatuses") or [{}]
+        started: str | None = statuses[0].get("state", {}).get("running", {}).get("startedAt")
+        return started
+
+    @property
     def node(self) -> str | None:
         """Node that the Pod is bound to."""
         name: str | None = self.manifest["spec"].get("nodeName")

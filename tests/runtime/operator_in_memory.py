@@ -7,6 +7,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
+from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
@@ -41,6 +42,7 @@ class RecordedRunMetrics:
         self.answered: list[tuple[str, float]] = []
         self.attempts: list[tuple[str, str, float]] = []
         self.ended: list[tuple[str, str, str, float]] = []
+        self.used: list[tuple[str, float]] = []
 
     def pod_started(self, type_: str, reason: Reason, pending_seconds: float) -> None:
         self.started.append((type_, reason, pending_seconds))
@@ -50,6 +52,9 @@ class RecordedRunMetrics:
 
     def attempt_ended(self, type_: str, reason: Reason, pod_seconds: float) -> None:
         self.attempts.append((type_, reason, pod_seconds))
+
+    def pod_seconds_used(self, namespace: str, seconds: float) -> None:
+        self.used.append((namespace, seconds))
 
     def run_ended(self, type_: str, phase: str, reason: Reason, seconds: float) -> None:
         self.ended.append((type_, phase, reason, seconds))
@@ -184,15 +189,18 @@ class OperatorInMemory:
             self.store.put(manifest)
         await self.settle()
 
-    async def end_pod(self, name: str, *, namespace: str = SHOP, exit_code: int = 0, **result: Any) -> None:
+    async def end_pod(
+        self, name: str, *, namespace: str = SHOP, exit_code: int = 0, ran_seconds: int = 0, **result: Any
+    ) -> None:
         """Ends the Pod's container with a result, as the kubelet reports it."""
         pod = self.store.peek(Kind.POD, namespace, name)
         assert pod is not None, f"no Pod {name} among {self.store.names(Kind.POD)}"
         run = pod["metadata"]["ownerReferences"][0]["name"]
         operation = (self.store.peek(Kind.RUN, namespace, run) or {})["spec"]["type"]
         message = json.dumps({"version": 1, "run": run, "operation": operation, "ok": exit_code == 0, **result})
-        moment = self.time.now().strftime("%Y-%m-%dT%H:%M:%SZ")
-        ended = {"exitCode": exit_code, "message": message, "startedAt": moment, "finishedAt": moment}
+        now = self.time.now()
+        times = {"startedAt": now - timedelta(seconds=ran_seconds), "finishedAt": now}
+        ended = {"exitCode": exit_code, "message": message, **{key: rfc3339(time) for key, time in times.items()}}
         phase = "Succeeded" if exit_code == 0 else "Failed"
         statuses = [{"name": pod["spec"]["containers"][0]["name"], "state": {"terminated": ended}}]
         self.store.set_status(Kind.POD, namespace, name, {"phase": phase, "containerStatuses": statuses})

@@ -1,12 +1,28 @@
-"""The commands that a page of docs/ tells its readers to run."""
+"""The commands and queries that a page of docs/ tells its readers to run."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 _ROOT: Final = Path(__file__).parents[2]
 _FENCE: Final = "```"
+_QUESTION: Final = re.compile(r"^\*\*(.+?\?)\*\*", flags=re.MULTILINE)
+_BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A block below a question: a query for Prometheus (`promql`), or commands (`console`)."""
+
+    question: str
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.question} {self.text.split()[0]}"
 
 
 def commands_of(page: str, heading: str) -> str:
@@ -18,3 +34,26 @@ def commands_of(page: str, heading: str) -> str:
     if not (found and began and ended):
         raise ValueError(f"{page} has no block of commands below {heading!r}")
     return commands
+
+
+def section_of(page: str, heading: str) -> str:
+    """The text below a heading, up to the next one of its level or the end. Raises ValueError for a page without it."""
+    _, found, below = (_ROOT / page).read_text(encoding="utf-8").partition(f"\n{heading}\n")
+    if not found:
+        raise ValueError(f"{page} has no heading {heading!r}")
+    return below.partition(f"\n{heading.split(maxsplit=1)[0]} ")[0]
+
+
+def blocks_below(page: str, heading: str, language: str) -> list[str]:
+    """All blocks of a language below a heading."""
+    return [text for found, text in _BLOCK.findall(section_of(page, heading)) if found == language]
+
+
+def answers_of(page: str, heading: str) -> list[Answer]:
+    """The blocks below the questions of a section. A question is bold, at the start of a line."""
+    _, *parts = _QUESTION.split(section_of(page, heading))
+    return [
+        Answer(question, language, text)
+        for question, below in zip(parts[::2], parts[1::2], strict=True)
+        for language, text in _BLOCK.findall(below)
+    ]

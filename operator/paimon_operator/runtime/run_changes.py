@@ -33,6 +33,9 @@ class RunMetrics(Protocol):
     def attempt_ended(self, type_: str, reason: Reason, pod_seconds: float) -> None:
         """An attempt has ended; RUN_SUCCEEDED, or why it failed. 0 seconds: its container never ran."""
 
+    def pod_seconds_used(self, namespace: str, seconds: float) -> None:
+        """The driver containers of a namespace ran so much longer. With 0, the namespace is known to have runs."""
+
     def run_ended(self, type_: str, phase: str, reason: Reason, seconds: float) -> None:
         """A run has ended, so long after its first reconcile."""
 
@@ -42,6 +45,10 @@ class RunChanges:
 
     def __init__(self, metrics: RunMetrics) -> None:
         self._metrics = metrics
+
+    def observe(self, run: PaimonRun) -> None:
+        """Makes the run's namespace known before an attempt ends, so that the first one counts as an increase."""
+        self._metrics.pod_seconds_used(run.metadata.namespace, 0)
 
     def report(self, run: PaimonRun, stored: RunStatus | None) -> None:
         """Reports what `stored` changes in `run`, which has the status before. None: nothing was stored."""
@@ -74,6 +81,7 @@ class RunChanges:
         ran = attempt.started is not None and attempt.finished is not None
         seconds = _between(attempt.started, attempt.finished)
         self._metrics.attempt_ended(run.spec.type, reason, seconds)
+        self._metrics.pod_seconds_used(run.metadata.namespace, seconds)
         after = f"after {seconds:.0f} s" if ran else "before its container started"
         text = f"attempt {attempt.number} ended {after}: {reason}"
         _log_run(run, text, attempt, {"reason": str(reason), "seconds": seconds if ran else None})

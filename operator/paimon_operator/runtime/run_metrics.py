@@ -30,6 +30,8 @@ class PrometheusRunMetrics:
         self._attempts = made.counter("run_attempts", ended, *by_reason)
         used = "Seconds that driver containers of ended attempts ran, by type of the run and reason."
         self._pod_seconds = made.counter("run_pod_seconds", used, *by_reason)
+        of_namespace = "Seconds that driver containers of ended attempts ran, by namespace of the run."
+        self._used = made.counter("used_pod_seconds", of_namespace, "namespace")
         pending = "Seconds from the decision of an attempt to the start of its container, by type and reason to wait."
         self._pending = made.histogram("run_pending_seconds", pending, *by_reason, buckets=_PENDING_SECONDS)
         late = "Seconds from the tick of a schedule to the start of its run's first container, by type."
@@ -55,6 +57,9 @@ class PrometheusRunMetrics:
     def attempt_ended(self, type_: str, reason: Reason, pod_seconds: float) -> None:
         self._attempts.labels(type_, reason).inc()
         self._pod_seconds.labels(type_, reason).inc(pod_seconds)
+
+    def pod_seconds_used(self, namespace: str, seconds: float) -> None:
+        self._used.labels(namespace).inc(seconds)
 
     def run_ended(self, type_: str, phase: str, reason: Reason, seconds: float) -> None:
         self._finished.labels(type_, phase).inc()

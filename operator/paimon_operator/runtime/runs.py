@@ -57,6 +57,7 @@ class RunReconciler:
         except ValidationError as error:
             await self._applier.record_unreadable(Kind.RUN, body, problem_of(error), self._dependencies.clock.now())
             return None
+        self._changes.observe(run)
         uid, observed = run.metadata.uid, await self._observe(key, run)
         decision, reduced = await self._decide(key, observed)
         report = partial(self._changes.report, run, decision.status)
