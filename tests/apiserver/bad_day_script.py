@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from tests.apiserver.bad_day import ALERTS, OPERATORS, Day
-from tests.apiserver.namespace_client import TABLES, conditions
+from tests.apiserver.namespace_client import RUNS, TABLES, conditions
 from tests.support.manifests import REMOVED, Manifest, append_table, edited, keyed_table, run
 
 EVERY_MINUTE: Final = "* * * * *"
@@ -17,6 +17,7 @@ HEALTHY: Final = ("orders", "clicks", "late", *LARGE)
 OF_TABLES: Final = ("PaimonStalled", "PaimonCommitSafeLost", "PaimonRunsFail", "PaimonRunsOutOfMemory")
 UNKNOWN_OPTION: Final = {"no.such.option": "1"}
 FORGOTTEN: Final = "forgotten"
+BY_HAND: Final = "compact-by-hand"
 WORKERS: Final = "4"
 
 
@@ -69,6 +70,7 @@ def _break_tables(day: Day) -> None:
 
 def _mend_tables(day: Day) -> None:
     day.kubelet.without_storage.clear()
+    day.wait(lambda: all(_has_compacted(day, name) for name in LARGE), "a second attempt with more memory")
     day.shop.patch(TABLES, "wrong", {"spec": {"options": None}})
     day.shop.patch(TABLES, "shared", {"spec": {"externalWriters": None}})
     day.end_cause(*OF_TABLES)
@@ -140,7 +142,12 @@ def _table(name: str, **edits: object) -> Manifest:
 
 
 def _compaction(table: str) -> Manifest:
-    return run(metadata__name=f"{table}-compact-by-hand", spec__tableRef__name=table)
+    return run(metadata__name=f"{table}-{BY_HAND}", spec__tableRef__name=table)
+
+
+def _has_compacted(day: Day, table: str) -> bool:
+    found = conditions(day.shop.get(RUNS, f"{table}-{BY_HAND}")).get("Succeeded", {})
+    return found.get("status") == "True"
 
 
 def _is_ready(day: Day, table: str) -> bool:

@@ -70,6 +70,8 @@ def test_counters_of_closed_lists_are_present_at_zero() -> None:
     assert {each["kind"] for each in found["paimon_operator_reconcile_bugs_total"]} == set(map(str, RECONCILED))
     reconciles = {(each["kind"], each["result"]) for each in found["paimon_operator_reconcile_seconds_count"]}
     assert len(reconciles) == len(RECONCILED) * len(RESULTS)
+    lengths = {(each["type"], each["reason"]) for each in found["paimon_operator_run_duration_seconds_count"]}
+    assert lengths == {(type_, "RunSucceeded") for type_ in types}
     attempts = {(each["type"], each["reason"]) for each in found["paimon_operator_run_attempts_total"]}
     assert attempts >= {(type_, reason) for type_ in types for reason in ("RunSucceeded", "OutOfMemory", "PodLost")}
 

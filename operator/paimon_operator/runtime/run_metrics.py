@@ -42,6 +42,8 @@ class PrometheusRunMetrics:
         types = operations.OPERATIONS.types
         for type_, phase in product(types, sorted(ENDED)):
             self._finished.labels(type_, phase)
+        for type_ in types:
+            self._seconds.labels(type_, Reason.RUN_SUCCEEDED)
         for type_, reason in product(types, ATTEMPT_REASONS):
             self._attempts.labels(type_, reason)
             self._pod_seconds.labels(type_, reason)
