@@ -49,6 +49,7 @@ from paimon_operator.runtime.looks_server import LooksServer, Receiver
 from paimon_operator.runtime.metrics import Metrics
 from paimon_operator.runtime.object_metrics import ObjectMetrics
 from paimon_operator.runtime.queue import WorkQueue
+from paimon_operator.runtime.reads import Doubts
 from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.turns import TurnRequests
 from paimon_operator.runtime.turns_endpoint import TurnGiver, TurnsEndpoint
@@ -171,10 +172,11 @@ class Operator:
 
     def _assemble(self, launches: LaunchBuilder) -> LeaderLoop:
         settings, loop = self._settings, asyncio.get_running_loop()
+        doubts = Doubts()
         queue: WorkQueue[Key] = WorkQueue(
-            namespace_of=lambda key: key.namespace, clock=loop.time, call_later=loop.call_later
+            namespace_of=lambda key: key.namespace, clock=loop.time, call_later=loop.call_later, on_late=doubts.late
         )
-        dependencies = self._dependencies(launches.operator, queue)
+        dependencies = self._dependencies(launches.operator, queue, doubts)
         reconcile = controllers(dependencies, launches, metrics=self._metrics.runs, on_bug=self._metrics.bug_caught)
         self._answer(dependencies)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
@@ -185,7 +187,14 @@ class Operator:
         store, router = dependencies.store, dependencies.router
         return LeaderLoop(
             resync=Resync(store, router, period=settings.resync_period, identity=self._identity),
-            workers=Workers(queue, reconcile, count=settings.workers, clock=time.monotonic, measure=measure),
+            workers=Workers(
+                queue,
+                reconcile,
+                count=settings.workers,
+                clock=time.monotonic,
+                measure=measure,
+                on_error=doubts.failed,
+            ),
             queue=queue,
             health=self._health,
             heartbeat=self._heartbeat().run,
@@ -210,7 +219,7 @@ class Operator:
             on_created=self._metrics.pod_shared,
         )
 
-    def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key]) -> Dependencies:
+    def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key], doubts: Doubts) -> Dependencies:
         server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
         slots = RunSlots(self._settings.max_concurrent_runs or None)
         budgets = Budgets(self._settings.maintenance_pod_hours_per_day or None)
@@ -232,6 +241,7 @@ class Operator:
             looks=Looks(cache, interval_s=interval_s, clock=self._clock, enqueue=router.enqueue_after),
             batches=batches,
             turns=TurnRequests(enqueue=queue.add),
+            doubts=doubts,
             operator=operator,
             clock=self._clock,
         )

@@ -25,6 +25,7 @@ from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.looks import Looks
 from paimon_operator.runtime.queue import WorkQueue
+from paimon_operator.runtime.reads import Doubts
 from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.turns import TurnRequests
 from paimon_operator.runtime.workers import Workers
@@ -88,8 +89,12 @@ class OperatorInMemory:
         self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
         self.pod_hours, self.budgets = pod_hours, Budgets(pod_hours)
         self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, self.facts)))
+        self.doubts = Doubts()
         self.queue: WorkQueue[Key] = WorkQueue(
-            namespace_of=lambda key: key.namespace, clock=self.time.seconds, call_later=self.time.call_later
+            namespace_of=lambda key: key.namespace,
+            clock=self.time.seconds,
+            call_later=self.time.call_later,
+            on_late=self.doubts.late,
         )
         indexes = self.cache, self.claims, self.warehouses, self.slots
         self.batches = Batches(
@@ -118,6 +123,7 @@ class OperatorInMemory:
             looks=self.looks,
             batches=self.batches,
             turns=self.turns,
+            doubts=self.doubts,
             operator=self.facts,
             clock=self.time,
         )
@@ -141,6 +147,7 @@ class OperatorInMemory:
             count=4,
             clock=self.time.seconds,
             measure=lambda kind, result, _: self.reconciles.append((kind, result)),
+            on_error=self.doubts.failed,
         )
         period = timedelta(minutes=10)
         self.resync = Resync(self.store, self.router, period=period, identity="test", sleep=_wait_forever)

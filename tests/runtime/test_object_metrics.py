@@ -12,7 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.described_metrics import PREFIX
-from paimon_operator.runtime.object_facts import facts_of, listed
+from paimon_operator.runtime.listed import listed
+from paimon_operator.runtime.object_facts import facts_of
 from paimon_operator.runtime.object_metrics import KEPT_SECONDS, ObjectMetrics
 from tests.runtime.operator_in_memory import OperatorInMemory, provisioned
 from tests.support.manifests import Manifest, run

@@ -27,7 +27,9 @@ from paimon_operator.runtime import change_router
 from paimon_operator.runtime.cache import KEPT, Cache
 from paimon_operator.runtime.keys import key_of
 from paimon_operator.runtime.projection import Fields, Kept, kept_fields, projected
+from paimon_operator.runtime.rest import is_at_rest, is_over
 from paimon_operator.runtime.shared_pods import is_in_turn
+from paimon_operator.runtime.table_runs import finished_run
 from tests.support import builders, widest_tables
 from tests.support.largest_objects import largest
 from tests.support.manifests import Manifest, catalog, run
@@ -105,10 +107,13 @@ def cataloged(dice: random.Random) -> Manifest:
 
 def runs(dice: random.Random) -> Manifest:
     spec = {**run()["spec"], "tableRef": {"name": dice.choice("ab")}, "ttlAfterFinished": dice.choice([None, "1h"])}
+    spec["trigger"] = dice.choice([None, {"type": "Schedule", "message": "m"}])
     last = {"number": 2, "pod": dice.choice([None, "p-2"]), "state": dice.choice(["Running", "Ended"])}
     attempts = dice.choice([None, [{"pod": "p-1", "number": 1, "state": "Ended"}, last]])
     status: Manifest = {"phase": dice.choice([None, "Running", "Succeeded", "Failed"]), "attempts": attempts}
-    meta = {"name": "r", "finalizers": dice.choice([None, [], [FINALIZER, "other"]])}
+    status["completionTime"] = dice.choice([None, T1, T2])
+    times = {name: dice.choice([None, T1, T2]) for name in ("creationTimestamp", "deletionTimestamp")}
+    meta = {"name": "r", "finalizers": dice.choice([None, [], [FINALIZER, "other"]]), **times}
     return stored(dice, meta, spec, status)
 
 
@@ -148,9 +153,10 @@ def answers(kind: Kind, body: Manifest) -> list[object]:
             found = PaimonCatalog.model_validate(body)
             status = found.status.place, found.status.reached_at, found.metadata.deletion_timestamp
             return [*identity, found.spec, *status, [str(each) for each in blocking_problems(found, FACTS)]]
-    at_rest = change_router._is_at_rest(body), change_router.is_over(body)
+    at_rest = is_at_rest(body), is_over(body)
     in_turn = is_in_turn(body, "p-2")
-    return [*identity, change_router.table_of(body), change_router._pods_of(body), *at_rest, in_turn]
+    finished = finished_run("r", body) if is_over(body) else None
+    return [*identity, change_router.table_of(body), change_router._pods_of(body), *at_rest, in_turn, finished]
 
 
 ANY = {Kind.TABLE: table, Kind.CATALOG: cataloged, Kind.RUN: runs}

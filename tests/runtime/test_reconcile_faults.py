@@ -22,7 +22,6 @@ FAULTS: list[tuple[str, Fault]] = [
     ("the table's status stored, answer lost", Fault("apply_status", Kind.TABLE, UNKNOWN, carried_out=True)),
     ("500 on the run's create", Fault("create", Kind.RUN, RetryableError("broken", status=500))),
     ("the run created, answer lost", Fault("create", Kind.RUN, UNKNOWN, carried_out=True)),
-    ("500 on the list of runs", Fault("list", Kind.RUN, RetryableError("broken", status=500))),
     ("500 on the run's status", Fault("apply_status", Kind.RUN, RetryableError("broken", status=500))),
     ("the attempt stored, answer lost", Fault("apply_status", Kind.RUN, UNKNOWN, carried_out=True)),
     ("500 on the ConfigMap", Fault("create", Kind.CONFIG_MAP, RetryableError("broken", status=500))),
@@ -31,7 +30,7 @@ FAULTS: list[tuple[str, Fault]] = [
     ("the Pod created, answer lost", Fault("create", Kind.POD, UNKNOWN, carried_out=True)),
     ("403 on the Pod", Fault("create", Kind.POD, ForbiddenError("exceeded quota", status=403))),
     ("422 on the Pod", Fault("create", Kind.POD, InvalidObjectError("a webhook said no", status=422))),
-    ("503 on the GET of the Pod", Fault("get", Kind.POD, RetryableError("away", status=503))),
+    ("503 on the list of other Pods", Fault("list", Kind.POD, RetryableError("away", status=503))),
     ("an unknown error", Fault("get", Kind.TABLE, KubernetesError("418 teapot", status=418))),
 ]
 
@@ -85,7 +84,9 @@ async def _killed_at(number: int, writes: Sequence[tuple[str, Kind]], *, carried
 async def test_a_request_is_repeated_after_its_retry_after(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     operator.store.faults.append(Fault("get", Kind.TABLE, RetryableError("slow down", status=429, retry_after=120)))
-    operator.queue.add(Key(Kind.TABLE, SHOP, "orders"))
+    key = Key(Kind.TABLE, SHOP, "orders")
+    operator.doubts.failed(key)
+    operator.queue.add(key)
     await operator.settle()
     operator.store.requests.clear()
     await operator.pass_time(seconds=119)

@@ -161,15 +161,18 @@ class ObjectStore:
             return None
         return self._after("set_finalizers", kind, self._with_finalizers(kind, known, finalizers))
 
-    async def release(self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]) -> None:
+    async def release(
+        self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]
+    ) -> Manifest | None:
         self._before("release", kind, name)
+        released: Manifest | None = None
         known = self._objects.get((kind, namespace, name))
         if known is not None:
             meta = known["metadata"]
             if (meta["uid"], list(meta.get("finalizers") or ())) != (uid, list(finalizers)):
                 raise StaleError(f"{kind} {name} has changed", status=422)
-            self._with_finalizers(kind, known, [each for each in finalizers if each != FINALIZER])
-        self._after("release", kind, None)
+            released = self._with_finalizers(kind, known, [each for each in finalizers if each != FINALIZER])
+        return self._after("release", kind, released)
 
     def _with_finalizers(self, kind: Kind, known: Json, finalizers: Sequence[str]) -> Json:
         changed = {**known, "metadata": {**known["metadata"], "finalizers": list(finalizers)}}

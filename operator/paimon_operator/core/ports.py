@@ -68,8 +68,10 @@ class ObjectStore(Protocol):
     async def set_finalizers(self, kind: Kind, obj: Manifest, finalizers: Sequence[str]) -> Manifest | None:
         """Replaces metadata.finalizers if the object is still at its resourceVersion; raises StaleError otherwise."""
 
-    async def release(self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]) -> None:
-        """Removes our finalizer from exactly this object, whatever else changes in it; a missing object is no error.
+    async def release(
+        self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]
+    ) -> Manifest | None:
+        """Removes our finalizer from exactly this object, whatever else changes in it. None: there is no such object.
 
         Raises StaleError when the name is another object's now, or its finalizers are not `finalizers` any more.
         """

@@ -102,17 +102,19 @@ class KubeObjects:
         except NotFoundError:
             return None
 
-    async def release(self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]) -> None:
+    async def release(
+        self, kind: Kind, namespace: str, name: str, *, uid: str, finalizers: Sequence[str]
+    ) -> Manifest | None:
         # No test of the resourceVersion: a kubelet writes the status of an ending Pod several times in a second.
         as_read = {"uid": uid, "finalizers": list(finalizers)}
         others = [each for each in finalizers if each != FINALIZER]
         tests = [{"op": "test", "path": f"/metadata/{key}", "value": value} for key, value in as_read.items()]
         patch = [*tests, {"op": "add", "path": "/metadata/finalizers", "value": others}]
         try:
-            await self._server.request(
+            return await self._server.request(
                 "patch", RESOURCES[kind].path(namespace, name), kind=kind, query=_MANAGER, body=patch
             )
         except NotFoundError:
-            return
+            return None
         except InvalidObjectError as error:  # the status of a failed `test` is 422
             raise StaleError(str(error), status=error.status) from error

@@ -1,6 +1,5 @@
-"""What decisions read of other objects, as last delivered by the watches. Used to find keys and other objects.
-
-A decision about an object reads that object live.
+"""Objects as last delivered by the watches: of each the fields that decisions about other objects read, and of those
+that changed lately the whole object. `reads` states what must be read live instead.
 """
 
 from __future__ import annotations
@@ -13,7 +12,9 @@ from typing import Any, Final
 
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.size import packed
+from paimon_operator.runtime.bodies import Bodies
 from paimon_operator.runtime.keys import Key, key_of
+from paimon_operator.runtime.listed import whole_of
 from paimon_operator.runtime.object_facts import ObjectFacts, facts_of
 from paimon_operator.runtime.projection import projected
 
@@ -39,6 +40,7 @@ class Cache:
     """The kept fields of the last delivered objects of the cached kinds."""
 
     def __init__(self) -> None:
+        self._bodies = Bodies()
         self._objects: dict[Key, _Entry] = {}
         self._of_kind: dict[Kind, set[Key]] = defaultdict(set)
         self._children: dict[Key, set[Key]] = defaultdict(set)
@@ -89,6 +91,25 @@ class Cache:
         document: dict[str, Any] = json.loads(known.document)
         return document
 
+    def whole(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
+        """The whole object as last delivered. None: it is not kept, which does not mean that there is none."""
+        key = Key(kind, namespace, name)
+        known = self._objects.get(key)
+        return self._bodies.get(key) if known is None or known.version == self._bodies.version(key) else None
+
+    def put_pod(self, body: Manifest) -> None:
+        """Stores a Pod, of which nothing but the whole is kept, and that only as long as there is space."""
+        self._bodies.put(key_of(Kind.POD, body), _version(body), whole_of(body))
+
+    def drop_pod(self, pod: Key) -> None:
+        """Removes a Pod that does not exist."""
+        self._bodies.drop(pod)
+
+    def version(self, key: Key) -> int | None:
+        """The cached version of an object."""
+        known = self._objects.get(key)
+        return self._bodies.version(key) if known is None else known.version
+
     def keys(self, kind: Kind) -> Sequence[Key]:
         """All cached keys of a kind, sorted."""
         return sorted(self._of_kind[kind])
@@ -107,8 +128,9 @@ class Cache:
 
     def _store(self, key: Key, body: Manifest) -> None:
         self._forget(key)
-        kept, parent = projected(key.kind, body), _parent(key, body)
-        self._objects[key] = _Entry(_version(body), _uid(body), parent, packed(kept), facts_of(key.kind, body))
+        kept, parent, version = projected(key.kind, body), _parent(key, body), _version(body)
+        self._objects[key] = _Entry(version, _uid(body), parent, packed(kept), facts_of(key.kind, body))
+        self._bodies.put(key, version, whole_of(body))
         self._of_kind[key.kind].add(key)
         if parent is not None:
             self._children[parent].add(key)
@@ -117,6 +139,7 @@ class Cache:
         known = self._objects.pop(key, None)
         if known is None:
             return
+        self._bodies.drop(key)
         self._of_kind[key.kind].discard(key)
         if known.parent is not None:
             self._children[known.parent].discard(key)

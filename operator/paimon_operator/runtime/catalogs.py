@@ -14,6 +14,7 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.observers import ObserverPods
+from paimon_operator.runtime.reads import Doubt
 from paimon_operator.runtime.unreadable import problem_of
 
 
@@ -26,7 +27,8 @@ class CatalogReconciler:
 
     async def reconcile(self, key: Key) -> timedelta | None:
         """Reconciles one catalog. Raises KubernetesError; the worker then retries."""
-        body = await self._dependencies.store.get(Kind.CATALOG, key.namespace, key.name)
+        live = self._dependencies.doubts.take(key) is Doubt.FAILED
+        body = await self._dependencies.reads.own(key, live=live)
         if body is None:
             self._observers.forget(key)
             return None

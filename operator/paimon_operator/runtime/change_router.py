@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import Phase
 from paimon_operator.core.catalog.reachability import reached_warehouse, unreachable_storage_of
 from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
 from paimon_operator.core.commits.table_claims import TableClaimIndex
@@ -37,11 +36,11 @@ from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue
+from paimon_operator.runtime.rest import is_at_rest
 
 _DELETED: Final = "DELETED"
 _TOGETHER: Final = 5.0
 """Seconds in which failures of the tables of one catalog are collected."""
-_OVER: Final = (Phase.SUCCEEDED, Phase.FAILED)
 ModelT = TypeVar("ModelT", bound=ApiModel)
 
 
@@ -97,6 +96,7 @@ class ChangeRouter:
     def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
         """One watch event; `event` is None for an object of a list."""
         if kind is Kind.POD:
+            self._cache.drop_pod(key_of(kind, body)) if event == _DELETED else self._cache.put_pod(body)
             return self._enqueue(self._affected_by_pod(event, body))
         key = key_of(kind, body)
         known = self._cache.get(*key)
@@ -134,8 +134,23 @@ class ChangeRouter:
 
     def on_created(self, kind: Kind, body: Manifest) -> None:
         """Records an object that the operator created, without waiting for its watch event."""
+        if kind is Kind.POD:
+            return self._cache.put_pod(body)
         self._cache.put(kind, body)
-        self._enqueue(self._affected(key_of(kind, body), None))
+        return self._enqueue(self._affected(key_of(kind, body), None))
+
+    def on_read(self, kind: Kind, body: Manifest) -> None:
+        """Records what the reconcile of another object read live."""
+        if kind is Kind.POD:
+            return self._cache.put_pod(body)
+        return self.on_event(kind, None, body)
+
+    def on_missing(self, key: Key) -> None:
+        """A live read has found no such object: its deletion was missed."""
+        if key.kind is Kind.POD:
+            return self._cache.drop_pod(key)
+        known = self._cache.get(*key)
+        return None if known is None else self.on_event(key.kind, _DELETED, known)
 
     def versions(self, kind: Kind) -> Mapping[Key, int]:
         """Cached versions before a LIST begins, for `on_listed`."""
@@ -159,13 +174,13 @@ class ChangeRouter:
                 self._enqueue(self._affected(key, known.get(key)))
             elif kind is not Kind.RUN:
                 unchanged.append(key)
-            elif not _is_at_rest(body):
-                self._enqueue({key})
+            elif not is_at_rest(body):
+                self._queue.add_late(key)
         return unchanged
 
     def enqueue_after(self, key: Key, delay: float) -> None:
-        """Enqueues `key` within `delay` seconds, although no change is known."""
-        self._queue.add_after(key, delay)
+        """Enqueues `key` within `delay` seconds, although no change is known and none was missed."""
+        self._queue.add_after(key, delay, expected=True)
 
     def catalog_of(self, table: AnyTable) -> PaimonCatalog | None:
         """The catalog that `table` names, as last seen; None when there is none, or it cannot be read.
@@ -227,7 +242,7 @@ class ChangeRouter:
         if known is not None and (body is None or _uid(body) != _uid(known)):
             # Its Pods may have our finalizer, and their last events may have arrived before.
             affected |= {Key(Kind.POD, key.namespace, pod) for pod in _pods_of(known)}
-        return affected if _is_at_rest(body or known or {}) else affected | {key}
+        return affected if is_at_rest(body or known or {}) else affected | {key}
 
     def _affected_by_pod(self, event: str | None, body: Manifest) -> set[Key]:
         """Its run, and the Pod itself if it has our finalizer but no known run: nothing else releases it."""
@@ -243,7 +258,7 @@ class ChangeRouter:
 
     def _is_run_at_rest(self, key: Key) -> bool:
         known = self._cache.get(*key) if key.kind is Kind.RUN else None
-        return known is not None and _is_at_rest(known)
+        return known is not None and is_at_rest(known)
 
     def _enqueue_soon(self, catalogs: Iterable[Key]) -> None:
         """Enqueues catalogs with a delay: if a storage fails, all its tables report it within seconds."""
@@ -328,16 +343,6 @@ def _pods_of(run: Manifest) -> set[str]:
     """Names of the Pods of all attempts, from the run's status."""
     attempts: Iterable[Mapping[str, Any]] = (run.get("status") or {}).get("attempts") or ()
     return {str(attempt["pod"]) for attempt in attempts if attempt.get("pod")}
-
-
-def is_over(run: Manifest) -> bool:
-    """Whether a run has ended and its finalizer is removed."""
-    return (run.get("status") or {}).get("phase") in _OVER and not run["metadata"].get("finalizers")
-
-
-def _is_at_rest(run: Manifest) -> bool:
-    """Whether a run needs no further reconcile: it is over and has no ttlAfterFinished."""
-    return is_over(run) and "ttlAfterFinished" not in run["spec"]
 
 
 def _uid(body: Manifest) -> str | None:

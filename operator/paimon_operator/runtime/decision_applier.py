@@ -86,7 +86,7 @@ class DecisionApplier:
         others = [name for name in present if name != FINALIZER]
         wanted = [*others, FINALIZER] if decision.finalizer == "add" else others
         changed = await self._store.set_finalizers(kind, body, wanted)
-        if changed is None or (changed["metadata"].get("deletionTimestamp") and not wanted):
+        if changed is None or _is_gone(changed):
             return None
         self._router.on_stored(kind, changed)
         return changed
@@ -113,7 +113,9 @@ class DecisionApplier:
             case Delete(kind=kind, name=name, uid=uid):
                 await self._store.delete(kind, namespace, name, uid=uid)
             case Release(kind=kind, name=name, uid=uid, finalizers=finalizers):
-                await self._store.release(kind, namespace, name, uid=uid, finalizers=finalizers)
+                released = await self._store.release(kind, namespace, name, uid=uid, finalizers=finalizers)
+                if released is not None and not _is_gone(released):
+                    self._router.on_read(kind, released)
 
     async def _create(self, namespace: str, action: Create) -> None:
         if not adoption.may_create(action):
@@ -126,9 +128,14 @@ class DecisionApplier:
             if found is None:
                 raise StaleError(f"{action.kind} {namespace}/{action.name} existed a moment ago and is gone") from error
             created = adoption.check(action, found)
-        if action.kind in KEPT:
+        if action.kind in KEPT or action.kind is Kind.POD:
             self._router.on_created(action.kind, created)
 
     async def _post_events(self, body: Manifest, notes: tuple[EventNote, ...]) -> None:
         for note in notes:
             await self._events.post(body, type_=note.type_, reason=note.reason, note=note.note)
+
+
+def _is_gone(answer: Manifest) -> bool:
+    """Whether the API server has removed the object with this answer, because nothing held it any more."""
+    return bool(answer["metadata"].get("deletionTimestamp")) and not answer["metadata"].get("finalizers")

@@ -15,6 +15,7 @@ from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.decision_applier import DecisionApplier
 from paimon_operator.runtime.looks import Looks
+from paimon_operator.runtime.reads import Doubts, Reads
 from paimon_operator.runtime.turns import TurnRequests
 
 
@@ -33,8 +34,14 @@ class Dependencies:
     looks: Looks
     batches: Batches
     turns: TurnRequests
+    doubts: Doubts
     operator: OperatorFacts
     clock: Clock
+
+    @property
+    def reads(self) -> Reads:
+        """Reads objects from the cache, or live."""
+        return Reads(self.store, self.cache, self.router)
 
     @property
     def applier(self) -> DecisionApplier:

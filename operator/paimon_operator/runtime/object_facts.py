@@ -18,7 +18,6 @@ from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind, Manifest
-from paimon_operator.runtime.projection import projected
 
 OTHER: Final = "Other"
 """Stands for a reason that this release does not know."""
@@ -66,7 +65,7 @@ class ObjectFacts:
 
 
 def facts_of(kind: Kind, body: Manifest) -> ObjectFacts:
-    """The facts of an object, whole or as `listed` has kept it. Values that do not fit their model count as absent."""
+    """The facts of an object, whole or as `with_facts` has kept them. Values that do not fit their model count as absent."""
     found = body.get(_FACTS)
     if isinstance(found, ObjectFacts):
         return found
@@ -75,9 +74,9 @@ def facts_of(kind: Kind, body: Manifest) -> ObjectFacts:
     return ObjectFacts(conditions, _figures(status, conditions) if kind is Kind.TABLE else None)
 
 
-def listed(kind: Kind, body: Manifest) -> Manifest:
-    """The part of a listed object that the cache keeps, with its facts."""
-    return {**projected(kind, body), _FACTS: facts_of(kind, body)}
+def with_facts(kept: Manifest, facts: ObjectFacts) -> Manifest:
+    """The kept part of a listed object, with the facts of the whole."""
+    return {**kept, _FACTS: facts}
 
 
 @lru_cache(maxsize=4096)

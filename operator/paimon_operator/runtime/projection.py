@@ -1,7 +1,7 @@
 """The fields of an object that the cache keeps: those that decisions about other objects read.
 
-A decision about an object reads that object live. So of a table, whose manifest may have 256 KiB, some hundred bytes
-stay in memory. A reader of the cache that needs another field adds it here, otherwise the field is absent for it.
+A decision about an object reads the whole object, which `bodies` keeps as long as there is space. So of a table, whose
+manifest may have 256 KiB, some hundred bytes always stay in memory. A reader of the cache that needs another field adds it here, otherwise the field is absent for it.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _CATALOG: Final[Fields] = {
     "status": _whole("place", "reachedAt"),
 }
 _RUN: Final[Fields] = {
-    "metadata": {**_IDENTITY, "finalizers": Kept.FIRST},
-    "spec": {"tableRef": _whole("name"), "ttlAfterFinished": Kept.WHOLE},
-    "status": {"phase": Kept.WHOLE, "attempts": _whole("pod", "state")},
+    "metadata": {**_IDENTITY, "finalizers": Kept.FIRST, **_whole("creationTimestamp", "deletionTimestamp")},
+    "spec": {"tableRef": _whole("name"), "ttlAfterFinished": Kept.WHOLE, "trigger": Kept.PRESENCE},
+    "status": {**_whole("phase", "completionTime"), "attempts": _whole("pod", "state")},
 }
 
 

@@ -37,10 +37,21 @@ class QueueClosedError(Exception):
 
 
 class WorkQueue(Generic[K]):
-    """Coalescing queue of keys for the tasks of one event loop. `clock` is in seconds."""
+    """Coalescing queue of keys for the tasks of one event loop. `clock` is in seconds.
 
-    def __init__(self, *, namespace_of: Callable[[K], str], clock: Callable[[], float], call_later: CallLater) -> None:
-        self._namespace_of, self._clock, self._call_later = namespace_of, clock, call_later
+    `on_late(key)` is called for a key of which an event may have been lost: its time has come, and nothing has enqueued
+    it before.
+    """
+
+    def __init__(
+        self,
+        *,
+        namespace_of: Callable[[K], str],
+        clock: Callable[[], float],
+        call_later: CallLater,
+        on_late: Callable[[K], None] = lambda _: None,
+    ) -> None:
+        self._namespace_of, self._clock, self._call_later, self._on_late = namespace_of, clock, call_later, on_late
         self._waiting: dict[K, float] = {}
         self._turns: Turns[K] = Turns()
         self._busy: set[K] = set()
@@ -57,8 +68,16 @@ class WorkQueue(Generic[K]):
         elif key not in self._waiting:
             self._enqueue(key, self._clock())
 
-    def add_after(self, key: K, delay: float) -> None:
-        """Enqueues the key after `delay` seconds. The earlier of two times applies; a waiting key stays as it is."""
+    def add_late(self, key: K) -> None:
+        """Enqueues the key now, because an event of it may have been lost."""
+        self._on_late(key)
+        self.add(key)
+
+    def add_after(self, key: K, delay: float, *, expected: bool = False) -> None:
+        """Enqueues the key after `delay` seconds. The earlier of two times applies; a waiting key stays as it is.
+
+        `expected`: that the time comes is no sign of a lost event.
+        """
         if delay <= 0:
             return self.add(key)
         if key in self._waiting or key in self._again:
@@ -66,7 +85,7 @@ class WorkQueue(Generic[K]):
         timer = self._timers.get(key)
         if timer is None or self._clock() + delay < timer.when():
             self._cancel_timer(key)
-            self._timers[key] = self._call_later(delay, self.add, key)
+            self._timers[key] = self._call_later(delay, self.add if expected else self.add_late, key)
         return None
 
     async def get(self) -> K:

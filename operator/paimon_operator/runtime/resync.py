@@ -19,7 +19,7 @@ from paimon_operator.core.ports import Kind, Manifest, ObjectStore
 from paimon_operator.errors import KubernetesError
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.object_facts import listed
+from paimon_operator.runtime.listed import listed
 
 # catalogs first: a table's claim depends on its catalog
 _ORDER: Final = (Kind.CATALOG, Kind.TABLE, Kind.RUN)

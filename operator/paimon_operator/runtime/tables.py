@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from pydantic import ValidationError
 
-from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
-from paimon_operator.core import naming
 from paimon_operator.core.commits.table_claims import is_busy
 from paimon_operator.core.decision import Decision
-from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.plan import plan
 from paimon_operator.errors import KubernetesError, StaleError
 from paimon_operator.runtime.adoption import RefusedError
-from paimon_operator.runtime.change_router import is_over, table_of
 from paimon_operator.runtime.decision_applier import AT_ONCE
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.reads import Doubt
 from paimon_operator.runtime.refusals import Refusals
+from paimon_operator.runtime.table_runs import RunsOfTable, known_runs, live_runs
 from paimon_operator.runtime.unreadable import may_release, problem_of
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """What was read of one table, and the decision about it."""
+
+    body: Manifest
+    table: PaimonTable | None = None
+    """None: it cannot be read."""
+    decision: Decision[TableStatus] | None = None
+    """None: it, or one of its runs, cannot be read."""
+    problem: str = ""
+    """Why there is no decision."""
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether a write at the resourceVersion that was read comes before everything else. See `reads`."""
+        if self.table is None or self.decision is None:
+            return self.table is not None or not may_release(self.body)
+        is_stored = self.decision.status is None or self.decision.status == self.table.status
+        return self.decision.finalizer != "remove" and not (self.decision.actions and is_stored)
 
 
 class TableReconciler:
@@ -38,28 +57,47 @@ class TableReconciler:
 
     async def reconcile(self, key: Key) -> timedelta | None:
         """Reconciles one table. Raises KubernetesError; the worker then retries."""
-        body = await self._dependencies.store.get(Kind.TABLE, key.namespace, key.name)
-        if body is None:
+        doubt = self._dependencies.doubts.take(key)
+        decided = await self._decide(key, doubt)
+        if decided is not None and doubt is not Doubt.FAILED and not decided.is_guarded:
+            decided = await self._decide(key, Doubt.FAILED)
+        if decided is None:
             self._refusals.forget(key)
+            return None
+        if decided.table is None:
+            return await self._unreadable(key, decided.body, decided.problem)
+        if decided.decision is None:
+            await self._record_unreadable(key, decided.body, decided.problem)
+            return None
+        self._claim(decided.table, decided.decision)
+        try:
+            return await self._apply(key, decided.body, decided.table.status, decided.decision)
+        except KubernetesError:
+            self._dependencies.router.on_not_stored(key)
+            raise
+
+    async def _decide(self, key: Key, doubt: Doubt) -> _Decided | None:
+        """Reads the table and its runs as `doubt` permits, and decides. None: there is no such table."""
+        body = await self._dependencies.reads.own(key, live=doubt is Doubt.FAILED)
+        if body is None:
             return None
         self._dependencies.router.on_stored(Kind.TABLE, body)
         try:
             table = PaimonTable.model_validate(body)
         except ValidationError as error:
-            return await self._unreadable(key, body, problem_of(error))
+            return _Decided(body, problem=problem_of(error))
         try:
-            runs = tuple(registry.OPERATIONS.read_run(run) for run in await self._runs_of(table))
+            found = await self._runs_of(table, doubt)
         except ValidationError as error:
             # a run that cannot be read may be the one that is changing the table
-            await self._record_unreadable(key, body, f"a PaimonRun of this table cannot be read: {problem_of(error)}")
-            return None
-        decision = self._decide(key, table, runs)
-        self._claim(table, decision)
-        try:
-            return await self._apply(key, body, table.status, decision)
-        except KubernetesError:
-            self._dependencies.router.on_not_stored(key)
-            raise
+            return _Decided(body, table, problem=f"a PaimonRun of this table cannot be read: {problem_of(error)}")
+        return _Decided(body, table, self._plan(key, table, found))
+
+    async def _runs_of(self, table: PaimonTable, doubt: Doubt) -> RunsOfTable:
+        world = self._dependencies
+        if doubt is Doubt.FAILED:
+            return await live_runs(table, world.store, world.cache)
+        return await known_runs(table, world.cache, world.reads, late=doubt is Doubt.LATE)
 
     async def _record_unreadable(self, key: Key, body: Manifest, problem: str) -> None:
         self._dependencies.router.on_not_stored(key)
@@ -73,14 +111,15 @@ class TableReconciler:
         await self._record_unreadable(key, body, problem)
         return None
 
-    def _decide(self, key: Key, table: PaimonTable, runs: tuple[PaimonRun, ...]) -> Decision[TableStatus]:
+    def _plan(self, key: Key, table: PaimonTable, found: RunsOfTable) -> Decision[TableStatus]:
         catalog, named = self._dependencies.router.catalog_of(table), table.status.active_run
         now = self._dependencies.clock.now()
         observed = TableObserved(
             catalog=catalog,
             claimant=self._dependencies.claims.holder(table, catalog),
             overlap=self._dependencies.warehouses.overlap(catalog),
-            runs=runs,
+            runs=found.runs,
+            finished=found.finished,
             stopped_by=lambda rank: self._dependencies.slots.stopped_by(table, catalog, rank) if catalog else None,
             refusal=self._refusals.of(key, table.metadata.uid, {named.name}) if named is not None else None,
             look=self._dependencies.looks.of(
@@ -91,27 +130,6 @@ class TableReconciler:
             namespace_terminating=table.metadata.uid in self._terminating,
         )
         return plan(Wanted(table=table, operator=self._dependencies.operator), observed, now)
-
-    async def _runs_of(self, table: PaimonTable) -> Sequence[Manifest]:
-        """All runs of the table: a live list of the labelled ones, and a live read of each one without the label.
-
-        The active run is always read by its name: the cache never proves that a run is gone.
-        """
-        namespace, name = table.metadata.namespace, table.metadata.name
-        labels = {naming.TABLE_LABEL: naming.label_value(name)}
-        listed = await self._dependencies.store.list(Kind.RUN, namespace, labels)
-        found = {run["metadata"]["name"]: run for run in listed}
-        for unlabelled in sorted(self._names_to_read(table) - found.keys()):
-            run = await self._dependencies.store.get(Kind.RUN, namespace, unlabelled)
-            found |= {unlabelled: run} if run is not None else {}
-        return [found[run] for run in sorted(found) if table_of(found[run]) == name]
-
-    def _names_to_read(self, table: PaimonTable) -> set[str]:
-        """Names of unfinished runs in the cache, which may lack the label, and of the active run."""
-        cache, key = self._dependencies.cache, Key(Kind.TABLE, table.metadata.namespace, table.metadata.name)
-        known = {run.name: cache.get(*run) for run in cache.runs_of(key)}
-        going_on = {name for name, body in known.items() if body is not None and not is_over(body)}
-        return going_on | ({table.status.active_run.name} if table.status.active_run else set())
 
     def _claim(self, table: PaimonTable, decision: Decision[TableStatus]) -> None:
         """Reserves the table claim and the place of a newly decided run before anything is awaited.

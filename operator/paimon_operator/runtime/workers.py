@@ -41,9 +41,11 @@ class Workers:
         count: int,
         clock: Callable[[], float],
         measure: ReconcileObserver,
+        on_error: Callable[[Key], None] = lambda _: None,
     ) -> None:
+        """`on_error(key)` is called before a key whose reconcile failed is enqueued again."""
         self._queue, self._reconcile, self._count = queue, reconcile, count
-        self._clock, self._measure = clock, measure
+        self._clock, self._measure, self._on_error = clock, measure, on_error
         self._failures: dict[Key, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self.last_done = clock()
@@ -107,6 +109,7 @@ class Workers:
         self._measure(key.kind, result, self._clock() - started)
 
     def _retry(self, key: Key, error: Exception) -> None:
+        self._on_error(key)
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         asked = error.retry_after or 0.0 if isinstance(error, RetryableError) else 0.0
         self._queue.add_after(key, asked + RETRY.delay(failures, str(key)).total_seconds())

@@ -22,7 +22,7 @@ def ended(name: str, phase: Phase, age: int, **spec: Any) -> PaimonRun:
 
 
 def names(runs: list[PaimonRun], policy: RunPolicy = ONE_EACH, active: str = "") -> set[str]:
-    return {delete.name for delete in outlived(runs, {active}, policy)}
+    return {delete.name for delete in outlived(runs, (), {active}, policy)}
 
 
 def test_succeeded_and_failed_runs_have_separate_limits_and_the_newest_are_kept() -> None:

@@ -1,4 +1,4 @@
-"""What the run controller observes before it decides. All of it comes from live reads, none from a cache."""
+"""What the run controller observes before it decides."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The table's active run: its name is stored in the status, then it is created, observed and its result applied.
 
 While `status.activeRun` stands no other run of the table may have a Pod. It is cleared only by a result, or when a live
-LIST shows that a run whose UID had been recorded is gone; a result that is unknown keeps it.
+read shows that a run whose UID had been recorded is gone; a result that is unknown keeps it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from paimon_operator.core.operations.verification import DOUBTFUL, put_in_doubt,
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.place import place_of
 from paimon_operator.core.table.measures import record_measures
+from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.usage import record_usage
 
 BLOCKED_AFTER: Final = timedelta(minutes=10)
@@ -54,39 +55,34 @@ class ActiveRunState:
     events: tuple[EventNote, ...] = ()
 
 
-def observe_active_run(
-    table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime, *, refused: bool = False
-) -> ActiveRunState:
-    """Finds the active run among `runs`, which come from a live LIST.
-
-    `refused`: the API server refused to create it.
-    """
+def observe_active_run(table: PaimonTable, observed: TableObserved, now: datetime) -> ActiveRunState:
+    """Finds the active run among the observed ones."""
     queued = table.status.queued_run
     table = table.model_copy(update={"status": table.status.model_copy(update={"queued_run": None})})
-    followed = _followed(table, runs, now)
+    followed = _followed(table, observed, now)
     active = followed.status.active_run
     if active is None:
         return replace(followed, queued=queued)
-    blocked = followed.taken or (followed.missing and refused) or _is_stalled(followed.run, now)
+    blocked = followed.taken or (followed.missing and observed.refusal is not None) or _is_stalled(followed.run, now)
     active = active.model_copy(update={"blocked": blocked or None})
     return replace(followed, status=followed.status.model_copy(update={"active_run": active}))
 
 
-def _followed(table: PaimonTable, runs: tuple[PaimonRun, ...], now: datetime) -> ActiveRunState:
+def _followed(table: PaimonTable, observed: TableObserved, now: datetime) -> ActiveRunState:
     """The active run, or its result."""
     status, active = table.status, table.status.active_run
     if active is None:
         return ActiveRunState(status=status)
-    run = find_run(table, active, runs)
+    run = find_run(table, active, observed.runs)
     if run is None and active.uid is None and active.trigger is not RunTrigger.USER:
-        taken = any(each.metadata.name == active.name for each in runs)
+        taken = active.name in observed.names_of_runs
         return ActiveRunState(status=status, missing=not taken, taken=taken)
     unknown = bool(active.result_unknown)
     ended = cancelled(active, now, unknown=unknown) if run is None else ended_by(active, run, now)
     if ended is not None:
         return ActiveRunState(status=apply_result(table, ended), events=(_end_note(ended),))
-    observed = {} if run is None else {"uid": run.metadata.uid, "result_unknown": _is_unknown(run)}
-    named = active.model_copy(update=observed)
+    found = {} if run is None else {"uid": run.metadata.uid, "result_unknown": _is_unknown(run)}
+    named = active.model_copy(update=found)
     return ActiveRunState(status=status.model_copy(update={"active_run": named}), run=run)
 
 

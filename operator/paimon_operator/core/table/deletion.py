@@ -53,7 +53,7 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
     table = wanted.table
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None)
-    followed = active_run.observe_active_run(table, observed.runs, now, refused=observed.refusal is not None)
+    followed = active_run.observe_active_run(table, observed, now)
     terminating, run = observed.namespace_terminating, followed.run
     drops = must_drop(table, observed) and not terminating
     if run is not None and not (drops and registry.OPERATIONS.has_role(run.spec.type, Role.REMOVES_TABLE)):

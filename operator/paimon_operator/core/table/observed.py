@@ -16,6 +16,7 @@ from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.spec.look import Look
 from paimon_operator.core.spec.spent_budget import SpentBudget
+from paimon_operator.core.table.pruning import FinishedRun
 from paimon_operator.core.table.run_slots import RunLimit
 
 
@@ -38,7 +39,10 @@ class TableObserved:
     overlap: Warehouse | None = None
     """The warehouse of another catalog that stops the catalog of this table."""
     runs: tuple[PaimonRun, ...] = ()
-    """All runs of this table, from a live LIST: a run that is not here does not exist."""
+    """The runs of this table that have not finished, and those that its status names. A named run that is not here does
+    not exist: a live read has shown it."""
+    finished: tuple[FinishedRun, ...] = ()
+    """The other runs of this table."""
     refusal: Refusal | None = None
     """Why the run that the status names could not be made, or deleted, the last time (403, 422, a taken name)."""
     stopped_by: Callable[[datetime], RunLimit | None] = lambda _: None
@@ -51,3 +55,8 @@ class TableObserved:
     """Whether small runs share driver Pods."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""
+
+    @property
+    def names_of_runs(self) -> set[str]:
+        """The names that runs of this table have."""
+        return {run.metadata.name for run in self.runs} | {run.name for run in self.finished}

@@ -50,7 +50,7 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
         return Decision(status=None, requeue_after=steps.REQUEUE_WHILE_ACTIVE)
     if FINALIZER not in table.metadata.finalizers:
         return Decision(status=None, finalizer="add")
-    followed = active_run.observe_active_run(table, observed.runs, now, refused=observed.refusal is not None)
+    followed = active_run.observe_active_run(table, observed, now)
     if observed.claimant is not None and followed.run is not None and not is_busy(table.status.active_run):
         return _withdrawn(followed.run)
     current = without_old_sizes(_after_edit(followed.status, table, now), now)
@@ -125,7 +125,7 @@ def _decided(
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     return Decision(
         status=status,
-        actions=(*outcome.actions, *pruning.outlived(observed.runs, named, policy)),
+        actions=(*outcome.actions, *pruning.outlived(observed.runs, observed.finished, named, policy)),
         events=reported.events,
         requeue_after=outcome.requeue_after,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -15,24 +16,58 @@ from paimon_operator.core.ports import Kind
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
-def outlived(runs: Iterable[PaimonRun], named: Container[str], policy: RunPolicy) -> tuple[Delete, ...]:
+@dataclass(frozen=True, kw_only=True)
+class FinishedRun:
+    """A run that has ended, whose result the table has, and whose finalizer is removed: what is left of it to decide."""
+
+    name: str
+    uid: str
+    phase: Phase
+    ended: datetime | None
+    of_operator: bool
+    """Whether the operator made it."""
+    deleting: bool
+
+
+def outlived(
+    runs: Iterable[PaimonRun], finished: Iterable[FinishedRun], named: Container[str], policy: RunPolicy
+) -> tuple[Delete, ...]:
     """Deletions of the oldest finished runs beyond the limits, and of runs that never began and never will.
 
-    `named` are the runs that the table's status names. A run whose result is unknown is kept for its reader.
+    `runs` are all others. `named` are the runs that the table's status names. A run whose result is unknown is kept for
+    its reader.
     """
-    own = [run for run in runs if _is_prunable(run, named)]
-    stranded = [run for run in own if _never_begins(run)]
+    runs = tuple(runs)
+    stranded = [run for run in runs if _is_prunable(run, named) and _never_begins(run)]
+    ended = [*finished, *(each for each in map(_finished, runs) if each is not None)]
+    own = [run for run in ended if run.of_operator and run.name not in named and not run.deleting]
     limits = {
         Phase.SUCCEEDED: policy.successful_runs_history_limit,
         Phase.FAILED: policy.failed_runs_history_limit,
     }
-    finished = [
+    beyond = [
         run
         for phase, limit in limits.items()
         if limit is not None
-        for run in sorted((each for each in own if each.status.phase is phase), key=_age, reverse=True)[limit:]
+        for run in sorted((each for each in own if each.phase is phase), key=_age, reverse=True)[limit:]
     ]
-    return tuple(Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid) for run in (*stranded, *finished))
+    names = [*((run.metadata.name, run.metadata.uid) for run in stranded), *((run.name, run.uid) for run in beyond)]
+    return tuple(Delete(kind=Kind.RUN, name=name, uid=uid) for name, uid in names)
+
+
+def _finished(run: PaimonRun) -> FinishedRun | None:
+    """The run, if it has ended although it is read whole."""
+    phase = run.status.phase
+    if phase not in (Phase.SUCCEEDED, Phase.FAILED):
+        return None
+    return FinishedRun(
+        name=run.metadata.name,
+        uid=run.metadata.uid,
+        phase=phase,
+        ended=run.status.completion_time or run.metadata.creation_timestamp,
+        of_operator=run.spec.trigger is not None,
+        deleting=run.metadata.deletion_timestamp is not None,
+    )
 
 
 def _is_prunable(run: PaimonRun, named: Container[str]) -> bool:
@@ -46,5 +81,5 @@ def _never_begins(run: PaimonRun) -> bool:
     return waits and run.metadata.controller_uid is not None
 
 
-def _age(run: PaimonRun) -> tuple[datetime, str]:
-    return run.status.completion_time or run.metadata.creation_timestamp or _EPOCH, run.metadata.name
+def _age(run: FinishedRun) -> tuple[datetime, str]:
+    return run.ended or _EPOCH, run.name

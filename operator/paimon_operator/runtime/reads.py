@@ -1,0 +1,94 @@
+"""Reads of objects: what the watches delivered last, without a request, or live.
+
+The cache may be late, but never takes a step back: a version that the API server has answered is in it at once. So a
+decision may rest on it where being late does no harm:
+
+* A status and finalizers are written at the resourceVersion that was read. A decision from an older one is refused.
+* What has ended stays so: the phase of a run that has ended, a container that has terminated, a removed finalizer.
+* A create has a name that follows from the decision, and a delete names a UID.
+
+Everything else is read live. This is the whole list:
+
+| before | read live | because |
+|---|---|---|
+| an object counts as missing | the object | the cache never proves that something does not exist |
+| a driver Pod is created, or a turn begins | the table, the Pods of its other runs, and the run unless its status \
+is stored by the same decision | two drivers must never run, and the table may have been deleted |
+| an object is created or deleted without a write of the status before it | the table and all its runs | no \
+resourceVersion guards it |
+| the finalizer of a table is removed | the table and all its runs | its driver must have ended |
+| the finalizer of a run is removed | its executors, and its Pod if that is not known to have ended | the same |
+| anything, after an error | the object and what it depends on | the outcome of a write may be unknown |
+| anything, once a timer has fired | the run and its Pod | a watch may have lost an event |
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from paimon_operator.core.ports import Kind, Manifest, ObjectStore
+from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.change_router import ChangeRouter
+from paimon_operator.runtime.keys import Key
+
+
+class Doubt(IntEnum):
+    """Why the next reconcile of an object does not rely on the cache."""
+
+    NONE = 0
+    LATE = 1
+    """A timer has fired: no event came since, and one may have been lost."""
+    FAILED = 2
+    """The last reconcile ended with an error."""
+
+
+class Doubts:
+    """The objects whose next reconcile reads live."""
+
+    def __init__(self) -> None:
+        self._doubts: dict[Key, Doubt] = {}
+
+    def late(self, key: Key) -> None:
+        """A timer of the object has fired."""
+        self._doubts.setdefault(key, Doubt.LATE)
+
+    def failed(self, key: Key) -> None:
+        """A reconcile of the object ended with an error."""
+        self._doubts[key] = Doubt.FAILED
+
+    def take(self, key: Key) -> Doubt:
+        """The doubt about the object, once."""
+        return self._doubts.pop(key, Doubt.NONE)
+
+
+class Reads:
+    """Reads for the reconcilers. Every method raises what `ObjectStore.get` raises."""
+
+    def __init__(self, store: ObjectStore, cache: Cache, router: ChangeRouter) -> None:
+        self._store, self._cache, self._router = store, cache, router
+
+    async def own(self, key: Key, *, live: bool) -> Manifest | None:
+        """The object that is reconciled. The caller passes it to the router."""
+        known = None if live else self._cache.whole(*key)
+        return known if known is not None else await self._live(key)
+
+    async def other(self, kind: Kind, namespace: str, name: str, *, live: bool = False) -> Manifest | None:
+        """Another object. One that is newer than in the cache is reconciled too."""
+        key = Key(kind, namespace, name)
+        known = None if live else self._cache.whole(*key)
+        if known is not None:
+            return known
+        before = self._cache.version(key)
+        body = await self._live(key)
+        was_deleted = before is not None and self._cache.version(key) is None
+        if body is not None and not was_deleted:
+            self._router.on_read(kind, body)
+        return body
+
+    async def _live(self, key: Key) -> Manifest | None:
+        """The object on the API server. A missing one leaves the cache, unless it was created meanwhile."""
+        before = self._cache.version(key)
+        body = await self._store.get(*key)
+        if body is None and before is not None and self._cache.version(key) == before:
+            self._router.on_missing(key)
+        return body
