@@ -24,6 +24,7 @@ from paimon_operator.core.spec.size import packed
 from paimon_operator.core.spec.table_head import TableHead
 from paimon_operator.core.validation.catalog import blocking_problems
 from paimon_operator.runtime import change_router
+from paimon_operator.runtime.bodies import LARGEST
 from paimon_operator.runtime.cache import KEPT, Cache
 from paimon_operator.runtime.keys import key_of
 from paimon_operator.runtime.projection import Fields, Kept, kept_fields, projected
@@ -207,7 +208,7 @@ def test_the_kept_fields_of_kept_fields_are_the_same(kind: Kind) -> None:
         assert projected(kind, projected(kind, body)) == projected(kind, body)
 
 
-MEMORY = 32 * 1024
+MEMORY = 32 * 1024 + LARGEST
 """Bytes that the cache may use for one object, if every text of the status has its full length in 4-byte characters."""
 KEYS = {f"example.com/{number:0>200}": "v" * 63 for number in range(4000)}
 """More than a MiB of labels or annotations, which no schema bounds."""

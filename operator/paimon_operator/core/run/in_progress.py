@@ -21,12 +21,15 @@ from paimon_operator.core.run.transition import (
     Step,
     blocked_findings,
     in_phase,
+    launching,
     under_way,
     with_attempt,
 )
 
 _NEEDS_A_HUMAN: Final = {Reason.SECRET_NOT_FOUND, Reason.IMAGE_PULL_FAILED, Reason.POD_NOT_STARTED}
 """Reasons of a pending Pod that only a human removes. An unschedulable Pod may find a node by itself."""
+_REPORTED_AFTER: Final = timedelta(seconds=5)
+"""A Pod that starts sooner was never reported as pending: that saves a write of each run."""
 
 
 def close_stopped(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:
@@ -75,6 +78,9 @@ def wait_for_start(observed: RunObserved, attempt: Attempt, pod: PodObserved, no
     """The container has not started. The Pod is stopped when it is older than the pending timeout."""
     reason, message = attempts.why_pending(attempt, pod)
     left = pod.created + observed.limits.pending_timeout - now
+    unreported = pod.created + _REPORTED_AFTER - now
+    if attempt.reason is None and reason is Reason.POD_PENDING and unreported > timedelta(0):
+        return Step(status=observed.run.status, findings=launching(pod.name), requeue_after=unreported)
     if left <= timedelta(0):
         failure = _not_started(reason, message, observed.limits.pending_timeout)
         return stop(observed, attempts.stopping(attempt, failure), pod, now)

@@ -21,7 +21,7 @@ from paimon_operator.core.run import never_started
 from paimon_operator.core.run.completion import failed
 from paimon_operator.core.run.observed import RunObserved
 from paimon_operator.core.run.outcome import AttemptFailure
-from paimon_operator.core.run.transition import Step, blocked_findings, in_phase, under_way, with_attempt
+from paimon_operator.core.run.transition import Step, blocked_findings, in_phase, launching, with_attempt
 from paimon_operator.errors import RunEnvironmentError, SpecError
 
 
@@ -88,7 +88,7 @@ def _hopeless(observed: RunObserved, again: Attempt | None, now: datetime) -> At
 def _launching(attempt: Attempt, refusal: Refusal | None) -> tuple[Finding, ...]:
     if refusal is not None:
         return blocked_findings(refusal.reason, f"pod {attempt.pod} cannot be created: {refusal.message}")
-    return under_way(Reason.LAUNCHING, f"pod {attempt.pod} is being created")
+    return launching(attempt.pod)
 
 
 def _consistent_with_first_attempt(run: PaimonRun, plan: driver_pod.Launch) -> driver_pod.Launch:

@@ -33,6 +33,11 @@ def under_way(reason: Reason, message: str) -> tuple[Finding, ...]:
     return (unknown(ConditionType.SUCCEEDED, reason, message), *reconciling(reason, message))
 
 
+def launching(pod: str) -> tuple[Finding, ...]:
+    """Conditions of a run whose Pod is created, or was a moment ago."""
+    return under_way(Reason.LAUNCHING, f"pod {pod} is being created")
+
+
 def blocked_findings(reason: Reason, message: str) -> tuple[Finding, ...]:
     """Conditions of a run that continues after a human fixed something."""
     return (unknown(ConditionType.SUCCEEDED, reason, message), *stalled(reason, message))
@@ -50,7 +55,10 @@ def in_phase(status: RunStatus, phase: Phase) -> RunStatus:
 
 
 def to_decision(run: PaimonRun, step: Step, now: datetime) -> Decision[RunStatus]:
-    """The step as a decision: conditions with their times, and Events for their transitions."""
+    """The step as a decision: conditions with their times, and Events for what goes wrong.
+
+    Its progress has no Events: the status has it with its times, and the table reports how the run ended.
+    """
     reported = report(run.status.conditions, step.findings, generation=run.metadata.generation, now=now)
     status = reported.into(step.status).model_copy(
         update={
@@ -61,7 +69,7 @@ def to_decision(run: PaimonRun, step: Step, now: datetime) -> Decision[RunStatus
     return Decision(
         status=status,
         actions=step.actions,
-        events=reported.events,
+        events=tuple(each for each in reported.events if each.type_ == "Warning"),
         requeue_after=step.requeue_after,
     )
 

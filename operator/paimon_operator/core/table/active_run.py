@@ -199,13 +199,9 @@ def create_action(table: PaimonTable, active: ActiveRun, policy: RunPolicy) -> C
     return Create(kind=Kind.RUN, body=body, owner_uid=table.metadata.uid)
 
 
-def start_note(active: ActiveRun) -> EventNote:
-    """The Event of a start."""
-    return EventNote(type_="Normal", reason=Reason.STARTED, note=f"{_action(active)}: {why(active)}, run {active.name}")
-
-
 def _end_note(ended: RunOutcome) -> EventNote:
-    note = f"{_action(ended.active)}: {ended.message} (run {ended.active.name})"
+    active = ended.active
+    note = f"{_action(active)}: {ended.message} (run {active.name}: {why(active)})"
     return EventNote(type_="Normal" if ended.succeeded else "Warning", reason=ended.reason, note=note)
 
 

@@ -149,7 +149,7 @@ def _start_drop(
         _drop_under_way(status, held),
         now,
         actions=_create_unless_there(wanted, observed, followed, named),
-        events=(*followed.events, active_run.start_note(named)),
+        events=followed.events,
     )
 
 

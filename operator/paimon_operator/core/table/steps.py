@@ -341,7 +341,6 @@ def _start(context: TableContext, observed: TableObserved, status: TableStatus, 
         status=status,
         findings=_at_work(context, status, None),
         actions=_creations(context, status, None if work.run is not None else named),
-        events=(active_run.start_note(named),),
         requeue_after=REQUEUE_WHILE_ACTIVE,
     )
 

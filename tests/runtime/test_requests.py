@@ -1,0 +1,69 @@
+"""How many requests the operator sends, Events included. tests/apiserver/test_operator_requests counts them on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimon_operator.core.ports import Kind
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, lake, orders, provisioned
+from tests.support import pods
+
+OF_A_RUN = 14
+"""From the decision to start it until its result is in the table's status, and its Pod and its finalizer are released."""
+MINUTELY = {"mode": "Dedicated", "minor": {"schedule": "* * * * *"}}
+
+
+def sent(operator: OperatorInMemory) -> Sequence[str]:
+    """What was sent since the last call of this function."""
+    requests = [f"{request.verb} {request.kind} {request.name}" for request in operator.store.requests]
+    events = [f"Event {note}" for notes in operator.events.by_object.values() for note in notes]
+    operator.store.requests.clear()
+    operator.events.by_object.clear()
+    return [*requests, *events]
+
+
+async def start_and_end(operator: OperatorInMemory, **result: object) -> None:
+    """What a kubelet reports of the only Pod that has not ended: scheduled, waiting, running, ended."""
+    (pod,) = [name for name in operator.store.names(Kind.POD) if not has_ended(operator, name)]
+    for status in ({"phase": "Pending"}, pods.waiting(), pods.running(operator.time.now())):
+        operator.store.set_status(Kind.POD, SHOP, pod, status)
+        await operator.settle()
+    await operator.end_pod(pod, **result)
+
+
+async def test_a_scheduled_run_takes_at_most_fourteen_requests(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    await operator.apply(orders(spec__compaction=MINUTELY))
+    await start_and_end(operator)
+    sent(operator)
+    await operator.pass_time(minutes=1)
+    await start_and_end(operator)
+    await operator.pass_time(seconds=5)
+    found = sent(operator)
+    assert operator.table()["status"]["usage"]["runs"] == 3
+    assert len(found) <= OF_A_RUN, "\n".join(found)
+
+
+async def test_a_table_that_starts_no_run_takes_at_most_three_requests(operator: OperatorInMemory) -> None:
+    await operator.apply(lake())
+    sent(operator)
+    await operator.apply(orders(spec__suspend=True))
+    found = [each for each in sent(operator) if "orders" in each or "Event" in each]
+    assert len(found) <= 3, "\n".join(found)
+
+
+async def test_settled_tables_take_no_request_at_a_restart(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    for number in range(20):
+        await operator.apply(orders(metadata__name=f"more-{number}", spec__suspend=True))
+    sent(operator)
+    successor = await operator.kill()
+    await successor.settle()
+    assert [each.split()[:2] for each in sent(successor)] == [
+        ["list", Kind.CATALOG],
+        ["list", Kind.TABLE],
+        ["list", Kind.RUN],
+        ["list", Kind.POD],
+    ], "the last one has the observers of the only catalog"
+    assert successor.reconciles.count((Kind.TABLE, "ok")) == 21
+    await successor.kill()
