@@ -54,7 +54,7 @@ from paimon_operator.runtime.resync import Resync
 from paimon_operator.runtime.turns import TurnRequests
 from paimon_operator.runtime.turns_endpoint import TurnGiver, TurnsEndpoint
 from paimon_operator.runtime.watch import build_registry, build_settings, run_watches
-from paimon_operator.runtime.workers import Workers
+from paimon_operator.runtime.workers import Reconcile, Workers
 from paimon_operator.settings import Settings
 
 _LEASE_TIMEOUT: Final = 4.0
@@ -183,22 +183,24 @@ class Operator:
         self._metrics.objects(
             ObjectMetrics(dependencies.cache, table_limit=settings.table_metrics_limit, now=time.time)
         )
-        measure = self._metrics.reconciled
         store, router = dependencies.store, dependencies.router
         return LeaderLoop(
             resync=Resync(store, router, period=settings.resync_period, identity=self._identity),
-            workers=Workers(
-                queue,
-                reconcile,
-                count=settings.workers,
-                clock=time.monotonic,
-                measure=measure,
-                on_error=doubts.failed,
-            ),
+            workers=self._workers(queue, reconcile, doubts),
             queue=queue,
             health=self._health,
             heartbeat=self._heartbeat().run,
             watch=partial(self._watch, router),
+        )
+
+    def _workers(self, queue: WorkQueue[Key], reconcile: Reconcile, doubts: Doubts) -> Workers:
+        return Workers(
+            queue,
+            reconcile,
+            count=self._settings.workers,
+            clock=time.monotonic,
+            measure=self._metrics.reconciled,
+            on_error=doubts.failed,
         )
 
     def _answer(self, world: Dependencies) -> None:
@@ -228,7 +230,6 @@ class Operator:
         batches = self._batches(store, queue)
         routing = partial(ChangeRouter, on_heartbeat=self._on_heartbeat, on_shared_pod=batches.observe)
         router = routing(cache, claims, warehouses, slots, queue, budgets=budgets)
-        interval_s = int(self._settings.looks_interval)
         return Dependencies(
             store=store,
             events=KubeEvents(server, clock=self._clock, instance=self._identity),
@@ -238,13 +239,17 @@ class Operator:
             slots=slots,
             budgets=budgets,
             router=router,
-            looks=Looks(cache, interval_s=interval_s, clock=self._clock, enqueue=router.enqueue_after),
+            looks=self._known_looks(cache, router),
             batches=batches,
             turns=TurnRequests(enqueue=queue.add),
             doubts=doubts,
             operator=operator,
             clock=self._clock,
         )
+
+    def _known_looks(self, cache: Cache, router: ChangeRouter) -> Looks:
+        interval_s = int(self._settings.looks_interval)
+        return Looks(cache, interval_s=interval_s, clock=self._clock, enqueue=router.enqueue_after)
 
     def _heartbeat(self) -> Heartbeat:
         settings = self._settings

@@ -1,4 +1,4 @@
-"""How many requests the operator sends, Events included. tests/apiserver/test_operator_requests counts them on a server."""
+"""How many requests the operator sends, Events included. `test_operator_requests` counts them on a real API server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, 
 from tests.support import pods
 
 OF_A_RUN = 14
-"""From the decision to start it until its result is in the table's status, and its Pod and its finalizer are released."""
+"""From the decision to start it until the table has its result, its Pod is released and its finalizer removed."""
 MINUTELY = {"mode": "Dedicated", "minor": {"schedule": "* * * * *"}}
 
 
@@ -22,13 +22,13 @@ def sent(operator: OperatorInMemory) -> Sequence[str]:
     return [*requests, *events]
 
 
-async def start_and_end(operator: OperatorInMemory, **result: object) -> None:
+async def start_and_end(operator: OperatorInMemory) -> None:
     """What a kubelet reports of the only Pod that has not ended: scheduled, waiting, running, ended."""
     (pod,) = [name for name in operator.store.names(Kind.POD) if not has_ended(operator, name)]
     for status in ({"phase": "Pending"}, pods.waiting(), pods.running(operator.time.now())):
         operator.store.set_status(Kind.POD, SHOP, pod, status)
         await operator.settle()
-    await operator.end_pod(pod, **result)
+    await operator.end_pod(pod)
 
 
 async def test_a_scheduled_run_takes_at_most_fourteen_requests(operator: OperatorInMemory) -> None:

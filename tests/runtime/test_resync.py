@@ -86,7 +86,7 @@ def reconciled_tables(operator: OperatorInMemory) -> int:
     return operator.reconciles.count((Kind.TABLE, "ok"))
 
 
-async def test_a_resync_of_settled_tables_sends_three_lists_and_reconciles_each_table_once_before_the_next_resync() -> None:
+async def test_a_resync_sends_three_lists_and_reconciles_each_settled_table_once_before_the_next_one() -> None:
     operator = await operator_with_settled_tables(20)
     await operator.resync.list_all()
     await operator.settle()

@@ -15,7 +15,7 @@ _WHOLE: Final = "paimon-operator.dev/whole"
 
 
 def listed(kind: Kind, body: Manifest) -> Manifest:
-    """The fields, the facts and the compressed whole. Of a run that is over, which no decision reads whole, no whole."""
+    """The fields, the facts and the compressed whole. No decision reads a run whole that is over."""
     whole = None if kind is Kind.RUN and is_over(body) else compressed(body)
     return with_facts({**projected(kind, body), _WHOLE: whole}, facts_of(kind, body))
 

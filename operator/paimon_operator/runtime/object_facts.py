@@ -65,7 +65,7 @@ class ObjectFacts:
 
 
 def facts_of(kind: Kind, body: Manifest) -> ObjectFacts:
-    """The facts of an object, whole or as `with_facts` has kept them. Values that do not fit their model count as absent."""
+    """The facts of an object, or those in what is kept of it. Values that do not fit their model count as absent."""
     found = body.get(_FACTS)
     if isinstance(found, ObjectFacts):
         return found

@@ -1,7 +1,8 @@
 """The fields of an object that the cache keeps: those that decisions about other objects read.
 
 A decision about an object reads the whole object, which `bodies` keeps as long as there is space. So of a table, whose
-manifest may have 256 KiB, some hundred bytes always stay in memory. A reader of the cache that needs another field adds it here, otherwise the field is absent for it.
+manifest may have 256 KiB, some hundred bytes always stay in memory. A reader of the cache that needs another field adds
+it here, otherwise the field is absent for it.
 """
 
 from __future__ import annotations

@@ -7,19 +7,17 @@ decision may rest on it where being late does no harm:
 * What has ended stays so: the phase of a run that has ended, a container that has terminated, a removed finalizer.
 * A create has a name that follows from the decision, and a delete names a UID.
 
-Everything else is read live. This is the whole list:
+Everything else is read live. This is the whole list, with what is read before what, and why:
 
-| before | read live | because |
-|---|---|---|
-| an object counts as missing | the object | the cache never proves that something does not exist |
-| a driver Pod is created, or a turn begins | the table, the Pods of its other runs, and the run unless its status \
-is stored by the same decision | two drivers must never run, and the table may have been deleted |
-| an object is created or deleted without a write of the status before it | the table and all its runs | no \
-resourceVersion guards it |
-| the finalizer of a table is removed | the table and all its runs | its driver must have ended |
-| the finalizer of a run is removed | its executors, and its Pod if that is not known to have ended | the same |
-| anything, after an error | the object and what it depends on | the outcome of a write may be unknown |
-| anything, once a timer has fired | the run and its Pod | a watch may have lost an event |
+* An object counts as missing: the object. The cache never proves that something does not exist.
+* A driver Pod is created, or a turn begins: the table, the Pods of its other runs, and the run unless the same decision
+  stores its status. Two drivers must never run.
+* An object is created or deleted for a table without a write of its status before that: the table and all its runs. No
+  resourceVersion guards it.
+* The finalizer of a table is removed: the table and all its runs. Its driver must have ended.
+* The finalizer of a run is removed: its executors, and its Pod unless that is known to have ended.
+* Anything, after an error: the object and what it depends on. The outcome of a write may be unknown.
+* Anything, when a timer has fired: the run and its Pod. A watch may have lost an event.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the run controller reads around a run: its table, its Pods, the Pods of other runs. `reads` states what is live."""
+"""What the run controller reads around a run: its table, its Pods, and the Pods of other runs."""
 
 from __future__ import annotations
 

@@ -78,12 +78,12 @@ def test_the_attempt_is_stored_and_then_its_config_map_and_pod_are_created() -> 
     assert (story.run.status.phase, story.attempt.number, story.attempt.state) == (Phase.LAUNCHING, 1, "Launching")
     assert (story.attempt.pod, story.attempt.pod_uid) == (f"{RUN_NAME}-1", None)
     assert story.condition(ConditionType.RECONCILING) == "True Launching"
-    assert event_reasons(decision) == ["Normal Launching"]
+    assert event_reasons(decision) == [], "the progress of a run is in its status"
 
 
 def test_a_run_goes_from_pending_to_succeeded() -> None:
     story = launched_story()
-    story.reconcile(pods.waiting())
+    story.reconcile(pods.waiting(), later=timedelta(seconds=6))
     assert (story.run.status.phase, story.attempt.reason) == (Phase.LAUNCHING, "PodPending")
     story.reconcile(pods.running(), later=timedelta(seconds=10))
     assert (story.run.status.phase, story.attempt.state, story.attempt.reason) == (Phase.RUNNING, "Running", None)
@@ -99,7 +99,16 @@ def test_a_run_goes_from_pending_to_succeeded() -> None:
     assert status.before.files == 214
     assert status.after is not None
     assert (status.after.files, status.after.bytes, status.after.schema_id) == (18, 73, 3)
-    assert event_reasons(decision) == ["Normal RunSucceeded"]
+    assert event_reasons(decision) == [], "the table reports the end"
+
+
+def test_a_pod_that_waits_for_less_than_five_seconds_changes_nothing() -> None:
+    story = launched_story()
+    before = story.run.status
+    decision = story.reconcile(pods.waiting(), later=timedelta(seconds=2))
+    assert (decision.status, decision.events, decision.requeue_after) == (before, (), timedelta(seconds=3))
+    story.reconcile(pods.unschedulable(), later=timedelta(seconds=1))
+    assert story.attempt.reason == "Unschedulable", "what is unusual is reported at once"
 
 
 def test_the_cost_is_what_the_containers_used_over_all_attempts() -> None:
@@ -181,7 +190,7 @@ def test_equal_observations_give_an_equal_status() -> None:
         (running_story(), pods.running()),
     ]
     for story, status in stages:
-        first = story.reconcile(status).status
+        first = story.reconcile(status, later=timedelta(seconds=6)).status
         second = story.reconcile(status, later=timedelta(seconds=7))
         assert second.status is not None
         assert second.status.to_json() == (first and first.to_json())

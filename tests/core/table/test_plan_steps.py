@@ -384,9 +384,10 @@ def test_a_failed_run_is_reported_by_one_event_on_the_table() -> None:
     assert "no answer from s3" in event.note
 
 
-def test_the_start_and_the_end_of_a_run_are_events() -> None:
+def test_the_end_of_a_run_is_an_event_with_its_result_and_why_it_was_started() -> None:
     seen = world()
-    notes = [event.note for event in seen.reconcile().events]
-    assert any("Provision" in note and "orders-provision-" in note for note in notes)
+    seen.reconcile()
     seen.finish("Provision", created=True)
-    assert Reason.RUN_SUCCEEDED in [event.reason for event in seen.reconcile().events]
+    (note,) = [event.note for event in seen.reconcile().events if event.reason == Reason.RUN_SUCCEEDED]
+    assert note.startswith("Provision: done (run orders-provision-")
+    assert note.endswith(": the table has to be made, or verified, or altered)")

@@ -320,6 +320,8 @@ def test_max_delay_starts_work_outside_the_windows_and_the_run_says_so(monkeypat
     assert seen.active.spec.trigger is not None
     assert seen.active.spec.trigger.message == f"due at 2026-11-21T12:00:00Z; {note}"
     assert note in decision(seen).message
+    seen.finish()
+    seen.reconcile()
     assert any(note in event.note for each in seen.decisions for event in each.events)
 
 

@@ -79,7 +79,8 @@ def wait_for_start(observed: RunObserved, attempt: Attempt, pod: PodObserved, no
     reason, message = attempts.why_pending(attempt, pod)
     left = pod.created + observed.limits.pending_timeout - now
     unreported = pod.created + _REPORTED_AFTER - now
-    if attempt.reason is None and reason is Reason.POD_PENDING and unreported > timedelta(0):
+    is_usual = attempt.reason is None and reason is Reason.POD_PENDING and not pod.deleting
+    if is_usual and unreported > timedelta(0):
         return Step(status=observed.run.status, findings=launching(pod.name), requeue_after=unreported)
     if left <= timedelta(0):
         failure = _not_started(reason, message, observed.limits.pending_timeout)
