@@ -34,14 +34,16 @@ def test_a_run_takes_at_most_fourteen_requests(ns: NamespaceClient, api_server: 
     ns.run_pod(provision)
     ns.succeed(provision)
     ns.wait_for_condition(TABLES, "orders", "Ready", "True", "TableMatchesSpec")
-    ns.wait(lambda: if_released(ns.find(RUNS, provision.run)), "the end of the first run")
+    ns.wait(lambda: if_released(ns.get(RUNS, provision.run)), "the end of the first run")
+    ns.wait_for_event("TableMatchesSpec")
+    ns.wait_for_event("StorageReached")
     offset = api_server.audit_log.stat().st_size
 
     ns.patch(TABLES, "orders", {"spec": {"writes": [ONCE]}})
     write = ns.wait_for_pod(of="orders")
     ns.run_pod(write)
     ns.succeed(write)
-    ns.wait(lambda: if_released(ns.find(RUNS, write.run)), "the end of the write")
+    ns.wait(lambda: if_released(ns.get(RUNS, write.run)), "the end of the write")
     ns.wait(lambda: ns.get(TABLES, "orders")["status"]["writes"][0].get("committedSnapshot"), "the write's snapshot")
     ns.wait_for_event("RunSucceeded", write.run)
     found = of_operator(api_server, ns, offset)

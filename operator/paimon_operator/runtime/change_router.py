@@ -204,7 +204,9 @@ class ChangeRouter:
         """The table, other claimants of its place, its catalog, and runs that gained or lost the right to run."""
         body = self._cache.get(*key)
         claimants = self._claim(key, body)
-        return {key} | claimants | self._affected_catalogs(key, known, body) | _affected_runs(key, known, body)
+        # A run that the table names before it is created is reconciled once it exists.
+        runs = {run for run in _affected_runs(key, known, body) if self._cache.version(run) is not None}
+        return {key} | claimants | self._affected_catalogs(key, known, body) | runs
 
     def _affected_catalogs(self, key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
         """Catalogs to enqueue at once. If only the table's failures changed, they are enqueued soon instead."""
