@@ -144,12 +144,18 @@ async def test_many_tables_that_fail_together_enqueue_their_catalog_once(cluster
 
 
 async def test_a_table_whose_active_run_changes_enqueues_both_runs(cluster: RoutedCluster) -> None:
+    cluster.cache.put(Kind.RUN, stored(run(metadata__name="a"), 2))
     first = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
     assert await cluster.on_event(Kind.TABLE, "MODIFIED", first) == {ORDERS, Key(Kind.RUN, "shop", "a")}
     known = stored(orders(), 4, status={"activeRun": {"name": "a", "uid": "u", "type": "Provision", "trigger": "Spec"}})
     assert Key(Kind.RUN, "shop", "a") in await cluster.on_event(Kind.TABLE, "MODIFIED", known)
     gone = stored(orders(), 5, status={})
     assert Key(Kind.RUN, "shop", "a") in await cluster.on_event(Kind.TABLE, "MODIFIED", gone)
+
+
+async def test_a_run_that_the_table_names_before_it_is_created_is_not_enqueued(cluster: RoutedCluster) -> None:
+    named = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
+    assert await cluster.on_event(Kind.TABLE, "MODIFIED", named) == {ORDERS}
 
 
 async def test_a_catalog_enqueues_itself_and_all_its_tables(cluster: RoutedCluster) -> None:
@@ -277,6 +283,7 @@ async def test_the_end_of_an_executor_enqueues_the_run_in_its_label(
 
 
 async def test_our_own_write_enqueues_the_other_objects_and_not_the_written_one(cluster: RoutedCluster) -> None:
+    cluster.cache.put(Kind.RUN, stored(run(metadata__name="a"), 2))
     body = stored(orders(), 3, status={"activeRun": {"name": "a", "type": "Provision", "trigger": "Spec"}})
     cluster.router.on_stored(Kind.TABLE, body)
     assert await cluster.enqueued() == {Key(Kind.RUN, "shop", "a")}
