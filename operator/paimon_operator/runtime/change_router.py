@@ -92,6 +92,8 @@ class ChangeRouter:
     ) -> None:
         self._cache, self._claims, self._warehouses, self._slots, self._queue = cache, claims, warehouses, slots, queue
         self._budgets, self._on_heartbeat, self._on_shared_pod = budgets, on_heartbeat, on_shared_pod
+        self._catalogs: dict[Key, tuple[int | None, PaimonCatalog | None]] = {}
+        """Catalogs as models, each with its cached version: every decision about a table reads one."""
 
     def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
         """One watch event; `event` is None for an object of a list."""
@@ -187,8 +189,15 @@ class ChangeRouter:
 
         It has the spec, and of metadata and status what `projection` keeps.
         """
-        body = self._cache.get(Kind.CATALOG, table.metadata.namespace, table.spec.catalog_ref.name)
-        return read(PaimonCatalog, body) if body is not None else None
+        key = Key(Kind.CATALOG, table.metadata.namespace, table.spec.catalog_ref.name)
+        version, known = self._cache.version(key), self._catalogs.get(key)
+        if version is None:
+            self._catalogs.pop(key, None)
+            return None
+        if known is None or known[0] != version:
+            body = self._cache.get(*key)
+            known = self._catalogs[key] = version, None if body is None else read(PaimonCatalog, body)
+        return known[1]
 
     def _affected(self, key: Key, known: Manifest | None) -> set[Key]:
         """Keys whose decision may depend on the object `key`. `known` is its previous version."""
