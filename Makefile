@@ -167,15 +167,15 @@ images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per eng
 image-context: $(SPARK_STAMP) ## Fill build/image-context, for a docker build of your own
 	$(NODE) context
 
-push load: ENGINES = all
+push load release: ENGINES = all
 push: $(STAMP) ## Build the images with docker, podman or buildah, and push them: make push REGISTRY=registry.example.com/data (ENGINES=newest, all or ids)
 	$(BIN)/python -m tools.images.publish --engines $(ENGINES) --registry $(REGISTRY)
 
 load: $(STAMP) ## Build them and run a command with each: make load LOAD="kind load docker-image"
 	$(BIN)/python -m tools.images.publish --engines $(ENGINES) --load "$(LOAD)"
 
-release: $(STAMP) ## Build and push images and chart of this version, with their contents and notes: make release REGISTRY=...
-	$(BIN)/python -m tools.release --registry $(REGISTRY)
+release: $(STAMP) ## Build and push images and chart of this version, with their contents and notes: make release REGISTRY=... (ENGINES as for push; PLAIN_HTTP=1: without TLS)
+	$(BIN)/python -m tools.release --engines $(ENGINES) --registry $(REGISTRY) $(if $(PLAIN_HTTP),--plain-http)
 
 lock: $(STAMP) ## Write the hashed lists of packages for the images, for each architecture
 	$(BIN)/python -m tools.images.lock

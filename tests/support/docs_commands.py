@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,7 +12,9 @@ from typing import Final
 _ROOT: Final = Path(__file__).parents[2]
 _FENCE: Final = "```"
 _QUESTION: Final = re.compile(r"^\*\*(.+?\?)\*\*", flags=re.MULTILINE)
-_BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+_BLOCK: Final = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", flags=re.MULTILINE | re.DOTALL)
+_FILE: Final = re.compile(r"# ([a-z0-9-]+\.yaml)\b")
+"""First line of a block of YAML that readers put into a file of this name."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def section_of(page: str, heading: str) -> str:
 
 def blocks_below(page: str, heading: str, language: str) -> list[str]:
     """All blocks of a language below a heading."""
-    return [text for found, text in _BLOCK.findall(section_of(page, heading)) if found == language]
+    return [text for found, text in _blocks(section_of(page, heading)) if found == language]
 
 
 def answers_of(page: str, heading: str) -> list[Answer]:
@@ -55,5 +59,38 @@ def answers_of(page: str, heading: str) -> list[Answer]:
     return [
         Answer(question, language, text)
         for question, below in zip(parts[::2], parts[1::2], strict=True)
-        for language, text in _BLOCK.findall(below)
+        for language, text in _blocks(below)
     ]
+
+
+def _blocks(text: str) -> list[tuple[str, str]]:
+    """Language and text of each block, without indentation."""
+    return [(language, textwrap.dedent(block)) for _, language, block in _BLOCK.findall(text)]
+
+
+def replaced(text: str, by: Mapping[str, str]) -> str:
+    """The text with each key of `by` replaced wherever it is. Raises ValueError for a key that it does not have."""
+    missing = [old for old in by if old not in text]
+    if missing:
+        raise ValueError(f"the text to replace is not there: {missing}")
+    for old, new in by.items():
+        text = text.replace(old, new)
+    return text
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What the readers of a page do: files that they write, and commands that they run beside them."""
+
+    files: Mapping[str, str]
+    """Text of each file by its name: the blocks of YAML whose first line is a comment with the name."""
+    commands: str
+    """All blocks of commands, in their order. One that fails ends them."""
+
+
+def steps_of(page: str, by: Mapping[str, str], *, heading: str = "") -> Steps:
+    """The steps of a page, or of a section, with what is replaced in it (`replaced`)."""
+    text = section_of(page, heading) if heading else (_ROOT / page).read_text(encoding="utf-8")
+    blocks = _blocks(replaced(text, by))
+    named = {found[1]: block for language, block in blocks if language == "yaml" and (found := _FILE.match(block))}
+    return Steps(named, "".join(block for language, block in blocks if language == "console"))

@@ -1,6 +1,9 @@
-"""Makes a release: `python -m tools.release --registry HOST/PATH [--plain-http]`, which is `make release`.
+"""Makes a release: `python -m tools.release --registry HOST/PATH`, which is `make release`.
 
-Builds and pushes the images of all engines, packages the chart with their digests, and pushes it. Into build/release it
+    --engines all|newest|ID[,ID]    whose Spark images the release has
+    --plain-http                    helm reaches the registry without TLS
+
+Builds and pushes the images, packages the chart with their digests, and pushes it. Into build/release it
 writes the chart, a CycloneDX document for each image, and the notes of the version from CHANGELOG.md. It stops before
 it builds anything where the version has no notes, or the registry has the version already.
 """
@@ -15,9 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from paimon_engines.loader import supported_engines
 from tools.images.builder import CHECKOUT, ImageBuilder, NoBuilderError, image_builder
-from tools.images.publish import Images, publish, pusher, version
+from tools.images.publish import Images, chosen_engines, publish, pusher, version
 from tools.release import changelog, chart
 
 DIRECTORY: Final = CHECKOUT / "build" / "release"
@@ -30,7 +32,7 @@ def is_released(registry: str, number: str, *, plain_http: bool) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def release(builder: ImageBuilder, registry: str, *, plain_http: bool) -> str:
+def release(builder: ImageBuilder, registry: str, engines: Sequence[str], *, plain_http: bool) -> str:
     """Returns the command that installs the release. Raises MissingNotesError, ValueError, CalledProcessError."""
     number = version()
     notes = changelog.notes(number)
@@ -38,7 +40,7 @@ def release(builder: ImageBuilder, registry: str, *, plain_http: bool) -> str:
         raise ValueError(f"{registry} has version {number} already: raise the version in pyproject.toml")
     shutil.rmtree(DIRECTORY, ignore_errors=True)
     DIRECTORY.mkdir(parents=True)
-    images = publish(builder, list(supported_engines()), pusher(builder), prefix=registry)
+    images = publish(builder, engines, pusher(builder), prefix=registry)
     write_documents(builder, images, DIRECTORY)
     archive = chart.package(images, number, DIRECTORY)
     address = chart.push(archive, registry, plain_http=plain_http)
@@ -65,10 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the command that installs the release. Returns 2 where something is missing."""
     parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
     parser.add_argument("--registry", required=True, help="host with a path: registry.example.com/data")
+    parser.add_argument("--engines", default="all", help="newest, all, or ids with commas")
     parser.add_argument("--plain-http", action="store_true", help="helm reaches the registry without TLS")
     given = parser.parse_args(arguments)
     try:
-        command = release(image_builder(), given.registry, plain_http=given.plain_http)
+        engines = chosen_engines(given.engines)
+        command = release(image_builder(), given.registry, engines, plain_http=given.plain_http)
     except (NoBuilderError, changelog.MissingNotesError, ValueError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
