@@ -126,7 +126,9 @@ def test_schedules_of_the_page_are_in_the_status_and_a_run_starts_at_once(
     assert condition(lab.kubectl.get("paimontable", "orders"), "Suspended").get("status") != "True"
 
 
-def test_deleted_objects_that_are_applied_again_load_nothing_twice(lab: Lab, tmp_path: Path) -> None:
+@pytest.fixture
+def deleted(lab: Lab) -> Object:
+    """A table that has loaded a file. Its objects are gone."""
     lab.land("in/1.json", [{"order_id": 1, "amount": "9.50"}])
     writes = [once("import", "in/1.json", mode="Append")]
     table = lab.table("orders", COLUMNS, writes=writes)  # (without keys, a second load would double the row)
@@ -135,9 +137,12 @@ def test_deleted_objects_that_are_applied_again_load_nothing_twice(lab: Lab, tmp
     lab.kubectl.delete("paimontable", "orders", wait=True)
     lab.kubectl.delete("paimoncatalog", "lake", wait=True)
     lab.kubectl.run("delete", "paimonrun", "--all", "--timeout=100s", timeout=120)
+    return table
 
+
+def test_deleted_objects_that_are_applied_again_load_nothing_twice(lab: Lab, deleted: Object, tmp_path: Path) -> None:
     printed = commands(
-        lab, tmp_path, "docs/howto-recover.md", "## Apply deleted objects again", catalog=lab.catalog(), orders=table
+        lab, tmp_path, "docs/howto-recover.md", "## Apply deleted objects again", catalog=lab.catalog(), orders=deleted
     )
 
     assert [line.split() for line in printed.splitlines() if line.startswith("Provision")] == [
