@@ -33,7 +33,7 @@ from tests.support.kubectl import Kubectl
 from tools.images.publish import version
 from tools.release import changelog
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3000)]  # the first one builds the images
 
 ENGINE: Final = "paimon-0.9"
 """All of its jars are in Maven Central, also in part of it."""
