@@ -1,4 +1,4 @@
-"""Measures fleets of tables: `python -m tools.benchmarks.fleet [TABLES ...]`, by default of 100 and 1,000 tables. Also `make bench-fleet`.
+"""Measures fleets of tables: `python -m tools.benchmarks.fleet [TABLES ...]`, by default of 100 and of 1,000 tables.
 
 Of each fleet four things are measured, with the operator alone on one core:
 
