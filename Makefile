@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench clean
+.PHONY: help venv lint format unit coverage properties test test-long long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -211,6 +211,9 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.observe_fleet
 	$(BIN)/python -m tools.benchmarks.maintenance_day
 	$(BIN)/python -m tools.benchmarks.batching
+
+bench-fleet: $(STAMP) ## What fleets of tables cost the operator, on an API server without nodes: make bench-fleet TABLES="100 1000 10000"
+	$(BIN)/python -m tools.benchmarks.fleet $(TABLES)
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(NODE) down --purge

@@ -180,12 +180,12 @@ class NamespaceClient:
         """Reports that the container runs, on a node."""
         if self.read_pod(pod).node is None:
             self.bind_pod(pod)
-        self._set_pod(pod, "Running", {"running": {"startedAt": _now()}})
+        self._set_pod(pod, "Running", {"running": {"startedAt": now()}})
 
     def end_pod(self, pod: Pod, *, exit_code: int, message: str) -> None:
         """Reports that the container has ended."""
-        now = _now()
-        ended = {"exitCode": exit_code, "message": message, "startedAt": pod.started or now, "finishedAt": now}
+        time = now()
+        ended = {"exitCode": exit_code, "message": message, "startedAt": pod.started or time, "finishedAt": time}
         state = {"terminated": {**ended, "reason": "Completed" if exit_code == 0 else "Error"}}
         self._set_pod(pod, "Succeeded" if exit_code == 0 else "Failed", state)
 
@@ -261,5 +261,5 @@ def _short(item: Manifest) -> Manifest:
     return {"name": item["metadata"]["name"], "finalizers": item["metadata"].get("finalizers"), "status": status}
 
 
-def _now() -> str:
+def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

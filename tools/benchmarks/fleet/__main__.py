@@ -1,0 +1,211 @@
+"""Measures fleets of tables: `python -m tools.benchmarks.fleet [TABLES ...]`, by default of 100 and of 1,000 tables.
+
+Of each fleet four things are measured, with the operator alone on one core:
+
+* create: the tables are created, suspended, by twenty clients at once, until each has its conditions;
+* restart: a new operator process, from its start until every table is reconciled;
+* idle: a minute in which nothing changes;
+* runs: at most RUNS of the tables are resumed at once, until the result of each Provision is in its table's status.
+
+It fails where a count of requests misses its goal: 3 for a new table, 0.2 a second for an idle fleet, and at a restart
+those for the pages of the lists. tests/apiserver/test_operator_requests.py counts those of a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from paimon_operator.core.ports import Kind
+from paimon_operator.kube.resources import RESOURCES
+from tests.apiserver.connected import Connected, connected
+from tests.apiserver.crds import install
+from tests.apiserver.namespace_client import NamespaceClient
+from tests.apiserver.operator_process import OperatorProcess
+from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
+from tests.support.manifests import REMOVED, keyed_table
+from tools.benchmarks.fleet.kubelet import Kubelets
+from tools.benchmarks.fleet.operator_figures import Figures, figures, is_idle, peak_mib
+
+Line = tuple[str, float, Figures, float]
+"""What was measured: its name, its seconds, what the operator used, and how many objects or seconds it was for."""
+RUNS: Final = 300
+NAMESPACE: Final = "fleet"
+_CLIENTS: Final = 20
+_PATIENCE_S: Final = 1800
+_IDLE_S: Final = 60
+_PAGE: Final = 50
+_OF_THE_PROCESS: Final = 10
+"""Requests that do not depend on the number of tables: the identity of the cluster, the catalog, its observers."""
+_TABLES: Final = RESOURCES[Kind.TABLE]
+HEAD: Final = """| tables | what | seconds | CPU s | CPU ms each | requests each | a minute | peak MiB |
+|---|---|---|---|---|---|---|---|"""
+
+
+@contextmanager
+def operator_on_one_core(server: ApiServer, directory: Path) -> Iterator[OperatorProcess]:
+    """The operator, which watches the namespace of the fleet. Everything else has the other cores."""
+    with OperatorProcess(
+        server.kubeconfig,
+        directory,
+        namespaces=[NAMESPACE],
+        lease_namespace=NAMESPACE,
+        lease_name=f"fleet-{time.monotonic_ns()}",  # the one before was killed and may still hold its Lease
+    ) as operator:
+        os.sched_setaffinity(operator.process.pid, {0})
+        yield operator
+
+
+class Fleet:
+    """Tables of one size on one API server."""
+
+    def __init__(self, api: Connected, count: int) -> None:
+        self._api, self._count = api, count
+        self.lines: list[Line] = []
+
+    async def create(self, operator: OperatorProcess) -> None:
+        """Creates the tables and waits until each has its conditions."""
+        left = iter(range(self._count))
+
+        async def create() -> None:
+            for number in left:
+                body = keyed_table(
+                    metadata__name=f"t{number}", metadata__namespace=NAMESPACE, spec__writes=REMOVED, spec__suspend=True
+                )
+                await self._api.store.create(Kind.TABLE, NAMESPACE, body)
+
+        async def settled() -> bool:
+            return await self._count_where("Suspended", "True") == self._count
+
+        async def work() -> None:
+            await asyncio.gather(*(create() for _ in range(_CLIENTS)))
+            await until(settled)
+
+        await self._measured("create", operator, work, self._count)
+
+    async def restart(self, operator: OperatorProcess) -> None:
+        """Waits until a process that has just started has reconciled every table."""
+
+        async def done() -> bool:
+            return figures(operator).tables_reconciled >= self._count and is_idle(operator)
+
+        began = time.monotonic()
+        await until(done)
+        self.lines.append(("restart", time.monotonic() - began, figures(operator), self._count))
+
+    async def idle(self, operator: OperatorProcess) -> None:
+        """Lets a minute pass."""
+        await self._measured("idle", operator, lambda: asyncio.sleep(_IDLE_S), _IDLE_S)
+
+    async def runs(self, operator: OperatorProcess) -> None:
+        """Resumes tables and waits until each is Ready."""
+        names = [f"t{number}" for number in range(min(self._count, RUNS))]
+
+        async def ready() -> bool:
+            return await self._count_where("Ready", "True") >= len(names)
+
+        async def work() -> None:
+            kubelets = asyncio.create_task(Kubelets(self._api, NAMESPACE).work())
+            for name in names:
+                path = _TABLES.path(NAMESPACE, name)
+                await self._api.server.request("merge", path, kind=Kind.TABLE, body={"spec": {"suspend": False}})
+            await until(ready)
+            kubelets.cancel()
+
+        await self._measured("runs", operator, work, len(names))
+
+    async def _measured(
+        self, name: str, operator: OperatorProcess, work: Callable[[], Awaitable[object]], count: float
+    ) -> None:
+        before, began = figures(operator), time.monotonic()
+        await work()
+        self.lines.append((name, time.monotonic() - began, figures(operator).since(before), count))
+
+    async def _count_where(self, type_: str, status: str) -> int:
+        """How many tables have this condition."""
+        found = 0
+        for table in await self._api.store.list(Kind.TABLE, NAMESPACE):
+            conditions = (table.get("status") or {}).get("conditions") or ()
+            found += any((each["type"], each["status"]) == (type_, status) for each in conditions)
+        return found
+
+
+async def until(is_true: Callable[[], Awaitable[bool]]) -> None:
+    """Waits. Raises TimeoutError after half an hour."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not await is_true():
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        await asyncio.sleep(1)
+
+
+@contextmanager
+def serving(directory: Path) -> Iterator[ApiServer]:
+    """An API server with the namespace of the fleet and its catalog."""
+    with ApiServer(directory / "server", controllers=USUAL_CONTROLLERS) as server:
+        install(server.kubeconfig)
+        NamespaceClient(server.kubeconfig, NAMESPACE).create_catalog()
+        yield server
+
+
+async def measure(server: ApiServer, count: int, directory: Path) -> tuple[list[Line], float]:
+    """What was measured of one fleet, and the most MiB that the operator had after its restart."""
+    async with connected(server.kubeconfig, namespaces=(NAMESPACE,), timeout_s=120) as api:
+        fleet = Fleet(api, count)
+        with operator_on_one_core(server, directory) as operator:
+            operator.wait_until_working()
+            await fleet.create(operator)
+        with operator_on_one_core(server, directory) as operator:
+            await fleet.restart(operator)
+            peak = peak_mib(operator)
+            await fleet.idle(operator)
+            await fleet.runs(operator)
+    return fleet.lines, peak
+
+
+def _row(count: int, line: Line, peak: float) -> str:
+    name, seconds, used, objects = line
+    cpu = used.cpu_s / objects * 1000
+    memory = f"{peak:.0f}" if name == "restart" else ""
+    a_minute = f"{objects / seconds * 60:.0f}" if name != "idle" else ""
+    return (
+        f"| {count} | {name} | {seconds:.1f} | {used.cpu_s:.1f} | {cpu:.1f} | {used.requests / objects:.2f} "
+        f"| {a_minute} | {memory} |"
+    )
+
+
+def missed(lines: Sequence[Line]) -> list[str]:
+    """What has taken more requests than its goal."""
+    found = []
+    for name, _, used, objects in lines:
+        pages = objects / _PAGE
+        goals = {"create": 3 * objects, "restart": pages, "idle": 0.2 * objects}
+        most = goals.get(name, math.inf) + _OF_THE_PROCESS
+        found += [f"{name}: {used.requests:.0f} requests, goal {most:.0f}"] if used.requests > most else []
+    return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints the figures as a table in Markdown. Returns 1 where a goal is missed."""
+    rows: list[str] = []
+    problems: list[str] = []
+    for count in [int(each) for each in arguments] or [100, 1000]:
+        with tempfile.TemporaryDirectory() as directory, serving(Path(directory)) as server:
+            lines, peak = asyncio.run(measure(server, count, Path(directory)))
+        rows += [_row(count, line, peak) for line in lines]
+        problems += missed(lines)
+    print(HEAD)
+    print("\n".join([*rows, *problems]))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,51 @@
+"""Kubelets of many nodes: every Pod runs as soon as it exists, and ends with success."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, Final
+
+from paimon_operator.core.naming import RUN_LABEL
+from paimon_operator.core.ports import Kind
+from paimon_operator.kube.resources import RESOURCES
+from tests.apiserver.connected import Connected
+from tests.apiserver.namespace_client import good_result, now
+
+_PODS: Final = RESOURCES[Kind.POD]
+_BETWEEN_LISTS_S: Final = 0.2
+_AT_ONCE: Final = 16
+
+
+class Kubelets:
+    """Plays the kubelets of one namespace until it is cancelled."""
+
+    def __init__(self, api: Connected, namespace: str) -> None:
+        self._api, self._namespace = api, namespace
+        self._busy = asyncio.Semaphore(_AT_ONCE)
+        self.ended = 0
+        """How many Pods have ended."""
+
+    async def work(self) -> None:
+        """Starts and ends Pods for ever."""
+        while True:
+            query = [("fieldSelector", "status.phase=Pending"), ("limit", "500")]
+            page = await self._api.server.request("list", _PODS.path(self._namespace), kind=Kind.POD, query=query)
+            await asyncio.gather(*map(self._perform, page["items"]))
+            await asyncio.sleep(_BETWEEN_LISTS_S)
+
+    async def _perform(self, pod: dict[str, Any]) -> None:
+        async with self._busy:
+            await self._report(pod, "Running", {"running": {"startedAt": now()}})
+            run = await self._api.store.get(Kind.RUN, self._namespace, pod["metadata"]["labels"][RUN_LABEL])
+            result = good_result(run["metadata"]["name"], run["spec"]["type"]) if run is not None else {}
+            ended = {"exitCode": 0, "message": json.dumps(result), "startedAt": now(), "finishedAt": now()}
+            await self._report(pod, "Succeeded", {"terminated": {**ended, "reason": "Completed"}})
+            self.ended += 1
+
+    async def _report(self, pod: dict[str, Any], phase: str, state: dict[str, Any]) -> None:
+        container = pod["spec"]["containers"][0]
+        known = {"name": container["name"], "image": container["image"], "imageID": "", "ready": False}
+        status = {"phase": phase, "containerStatuses": [{**known, "restartCount": 0, "state": state}]}
+        path = _PODS.path(self._namespace, pod["metadata"]["name"], sub="status")
+        await self._api.server.request("merge", path, kind=Kind.POD, body={"status": status})

@@ -1,0 +1,71 @@
+"""What one operator process has used and done: its own metrics, and what the kernel counts."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.apiserver.operator_process import OperatorProcess
+
+_LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
+_REQUESTS: Final = "paimon_operator_api_request_seconds_count"
+_RECONCILES: Final = "paimon_operator_reconcile_seconds_count"
+_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
+_OF_LEASES: Final = frozenset({"Lease"})
+
+
+@dataclass(frozen=True)
+class Figures:
+    """At one moment, or what was used between two."""
+
+    cpu_s: float
+    requests: float
+    """All but those for Leases."""
+    tables_reconciled: float
+
+    def since(self, before: Figures) -> Figures:
+        """What was used since `before`."""
+        return Figures(
+            self.cpu_s - before.cpu_s,
+            self.requests - before.requests,
+            self.tables_reconciled - before.tables_reconciled,
+        )
+
+
+def figures(operator: OperatorProcess) -> Figures:
+    """The figures of a process that has started."""
+    samples = operator.metrics()
+    requests = [value for name, value in samples.items() if name.startswith(_REQUESTS) and not _is_lease(name)]
+    tables = [
+        value
+        for name, value in samples.items()
+        if name.startswith(_RECONCILES) and _labels(name)["kind"] == "PaimonTable"
+    ]
+    return Figures(_cpu_s(operator.process.pid), sum(requests), sum(tables))
+
+
+def is_idle(operator: OperatorProcess) -> bool:
+    """Whether no object waits for a worker."""
+    return operator.metrics().get("paimon_operator_queue_depth") == 0
+
+
+def peak_mib(operator: OperatorProcess) -> float:
+    """The most memory that the process has had at any time."""
+    status = Path(f"/proc/{operator.process.pid}/status").read_text(encoding="utf-8")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+
+def _is_lease(name: str) -> bool:
+    return _labels(name)["kind"] in _OF_LEASES
+
+
+def _labels(name: str) -> dict[str, str]:
+    return dict(_LABEL.findall(name))
