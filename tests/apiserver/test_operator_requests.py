@@ -12,14 +12,7 @@ from tests.apiserver.replicas import namespace_with_operator
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.audit import AuditedRequest, audited_requests
 from tests.runtime.test_requests import OF_A_RUN
-from tests.support.manifests import REMOVED, keyed_table
-
-ONCE = {
-    "name": "first",
-    "from": {"files": {"location": "landing", "path": "orders/", "format": "json", "select": "All"}},
-    "mode": "Upsert",
-    "trigger": {"type": "Once"},
-}
+from tests.support.manifests import REMOVED, keyed_table, once
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +32,7 @@ def test_a_run_takes_at_most_fourteen_requests(ns: NamespaceClient, api_server: 
     ns.wait_for_event("StorageReached")
     offset = api_server.audit_log.stat().st_size
 
-    ns.patch(TABLES, "orders", {"spec": {"writes": [ONCE]}})
+    ns.patch(TABLES, "orders", {"spec": {"writes": [once()]}})
     write = ns.wait_for_pod(of="orders")
     ns.run_pod(write)
     ns.succeed(write)

@@ -18,7 +18,7 @@ from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.runtime.batches import Batches
-from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.cache import DELIVERED, Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.controllers import controllers
 from paimon_operator.runtime.dependencies import Dependencies
@@ -61,7 +61,6 @@ class RecordedRunMetrics:
         self.ended.append((type_, phase, reason, seconds))
 
 
-WATCHED = (Kind.TABLE, Kind.CATALOG, Kind.RUN, Kind.POD)
 SHOP = "shop"
 IMAGE = "paimon-spark:test"
 
@@ -160,7 +159,7 @@ class OperatorInMemory:
         return self
 
     def _watch(self, kind: Kind, event: str, body: Manifest) -> None:
-        if kind in WATCHED:
+        if kind in DELIVERED:
             self.router.on_event(kind, event, body)
 
     async def settle(self) -> None:

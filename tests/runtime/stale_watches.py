@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paimon_operator.core.ports import Kind, Manifest
-from tests.runtime.operator_in_memory import SHOP, WATCHED, OperatorInMemory, has_ended
+from paimon_operator.runtime.cache import DELIVERED
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended
 from tests.support import pods
 from tests.support.object_store import Json, ObjectStore
 from tests.support.virtual_time import VirtualTime
@@ -21,7 +22,7 @@ from tests.support.virtual_time import VirtualTime
 Act = Callable[[ObjectStore], object]
 Event = tuple[Kind, str, Json]
 ROUNDS = 32
-"""At most so many rounds until all is done. The disturbances end after half of them."""
+"""Rounds of one plan. The disturbances end after half of them, so that all work can end."""
 RESULTS: dict[str, dict[str, Any]] = {
     "Provision": {"created": True},
     "Write": {"write": {"rows": 12, "files": 1}},
@@ -30,10 +31,11 @@ RESULTS: dict[str, dict[str, Any]] = {
 """What a driver reports, by the type of its run."""
 
 
+@dataclass
 class OneDriverStore(ObjectStore):
-    """Refuses a second driver of one physical table, and records it."""
+    """Records each driver that is created while another one of the same physical table runs."""
 
-    violations: list[str]
+    violations: list[str] = field(default_factory=list)
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         if kind is Kind.POD:
@@ -67,7 +69,7 @@ class Disturbance:
     delivered: list[Event] = field(default_factory=list)
 
     def __call__(self, kind: Kind, event: str, body: Json) -> None:
-        if kind not in WATCHED:
+        if kind not in DELIVERED:
             return
         chance = 1.0 if self.dice is None else self.dice.random()
         if chance < 0.15:
@@ -101,7 +103,6 @@ class World:
         self.acts, self.dice, self.kills = acts, dice, kills and dice is not None
         self.time = VirtualTime()
         self.store = OneDriverStore(self.time)
-        self.store.violations = []
         self.disturbance = Disturbance(dice)
         self.stages: dict[str, int] = {}
         self.performed: list[tuple[str, str]] = []
@@ -198,9 +199,13 @@ class World:
                 status = body.get("status") or {}
                 conditions = [(each["type"], each["status"], each["reason"]) for each in status.get("conditions", ())]
                 finalizers = tuple(body["metadata"].get("finalizers") or ())
-                active = (status.get("activeRun") or {}).get("name")
-                found.append((kind, name, body["metadata"]["generation"], finalizers, active, *conditions))
-        return found
+                found.append((kind, name, body["metadata"]["generation"], finalizers, *conditions))
+        return [*found, *self.active_runs()]
+
+    def active_runs(self) -> list[tuple[object, ...]]:
+        """Tables with a run that has not ended."""
+        tables = {name: self.store.peek(Kind.TABLE, SHOP, name) or {} for name in self.store.names(Kind.TABLE)}
+        return [(name,) for name, body in tables.items() if "activeRun" in (body.get("status") or {})]
 
 
 def _result(run: str, type_: str) -> str:

@@ -33,7 +33,10 @@ class RoutedCluster:
         self.time = time = VirtualTime()
         self.heartbeats: list[str] = []
         self.queue: WorkQueue[Key] = WorkQueue(
-            namespace_of=lambda key: key.namespace, clock=time.seconds, call_later=time.call_later
+            namespace_of=lambda key: key.namespace,
+            clock=time.seconds,
+            call_later=time.call_later,
+            on_late=lambda _: None,
         )
         self.cache = Cache()
         self.router = ChangeRouter(

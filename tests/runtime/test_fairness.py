@@ -29,9 +29,19 @@ class SmallOperator:
         self.time = time = VirtualTime()
         self.bucket = TokenBucket(rate=RATE, burst=2 * int(RATE), clock=time.seconds, call_later=time.call_later)
         self.queue: WorkQueue[Key] = WorkQueue(
-            namespace_of=lambda key: key.namespace, clock=time.seconds, call_later=time.call_later
+            namespace_of=lambda key: key.namespace,
+            clock=time.seconds,
+            call_later=time.call_later,
+            on_late=lambda _: None,
         )
-        self.workers = Workers(self.queue, self._reconcile, count=WORKERS, clock=time.seconds, measure=lambda *_: None)
+        self.workers = Workers(
+            self.queue,
+            self._reconcile,
+            count=WORKERS,
+            clock=time.seconds,
+            measure=lambda *_: None,
+            on_error=lambda _: None,
+        )
         self.sent: Counter[str] = Counter()
         self.reconciled: Counter[Key] = Counter()
 

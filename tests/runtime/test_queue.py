@@ -15,10 +15,12 @@ class TimedQueue:
 
     def __init__(self) -> None:
         self.time = VirtualTime()
+        self.late: list[str] = []
         self.queue: WorkQueue[str] = WorkQueue(
             namespace_of=lambda key: key.partition("/")[0] if "/" in key else "",
             clock=self.time.seconds,
             call_later=self.time.call_later,
+            on_late=self.late.append,
         )
 
     async def drain(self) -> list[str]:
@@ -85,6 +87,16 @@ async def test_a_delayed_key_is_queued_after_its_delay(timed: TimedQueue) -> Non
     assert timed.queue.depth == 0
     timed.time.advance(0.1)
     assert await timed.drain() == ["a"]
+
+
+async def test_a_key_whose_time_has_come_is_late_unless_it_was_expected_or_enqueued_before(timed: TimedQueue) -> None:
+    timed.queue.add_after("late", 10)
+    timed.queue.add_after("expected", 10, expected=True)
+    timed.queue.add_after("enqueued", 10)
+    timed.queue.add("enqueued")
+    timed.time.advance(10)
+    assert sorted(await timed.drain()) == ["enqueued", "expected", "late"]
+    assert timed.late == ["late"]
 
 
 DELAYS = [

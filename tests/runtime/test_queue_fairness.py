@@ -23,7 +23,12 @@ def key(namespace: str, name: object = "orders") -> Key:
 
 
 def queue_on(time: VirtualTime) -> WorkQueue[Key]:
-    return WorkQueue(namespace_of=lambda each: each.namespace, clock=time.seconds, call_later=time.call_later)
+    return WorkQueue(
+        namespace_of=lambda each: each.namespace,
+        clock=time.seconds,
+        call_later=time.call_later,
+        on_late=lambda _: None,
+    )
 
 
 @pytest.fixture

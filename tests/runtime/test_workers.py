@@ -33,8 +33,12 @@ class TimedWorkers:
     def __init__(self, reconcile: Reconcile, *, count: int = 3) -> None:
         self.time = VirtualTime()
         self.queue: WorkQueue[Key] = WorkQueue(
-            namespace_of=lambda key: key.namespace, clock=self.time.seconds, call_later=self.time.call_later
+            namespace_of=lambda key: key.namespace,
+            clock=self.time.seconds,
+            call_later=self.time.call_later,
+            on_late=lambda _: None,
         )
+        self.failed: list[Key] = []
         self.measured: list[tuple[str, str]] = []
         self.workers = Workers(
             self.queue,
@@ -42,6 +46,7 @@ class TimedWorkers:
             count=count,
             clock=self.time.seconds,
             measure=lambda kind, result, _: self.measured.append((kind, result)),
+            on_error=self.failed.append,
         )
         self.workers.start()
 
@@ -137,6 +142,7 @@ async def test_an_error_is_counted_and_its_key_is_retried_at_growing_intervals(
         pool.time.advance(1)
     pauses = [later - earlier for earlier, later in pairwise(reconciles)]
     assert pool.measured[0] == ("PaimonTable", result)
+    assert pool.failed == [KEY] * len(reconciles), "each error is reported before the key is retried"
     assert pauses[0] <= 2
     assert pauses[-1] > 200
     assert max(pauses) <= RETRY.last.total_seconds() + 1

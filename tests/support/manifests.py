@@ -45,6 +45,16 @@ def append_table(**edits: object) -> Manifest:
     return edited(_document("PaimonTable", "clicks", spec), **edits)
 
 
+def once() -> Manifest:
+    """A write that loads one folder once."""
+    return {
+        "name": "first",
+        "from": {"files": {"location": "landing", "path": "orders/", "format": "json", "select": "All"}},
+        "mode": "Upsert",
+        "trigger": {"type": "Once"},
+    }
+
+
 def catalog(**edits: object) -> Manifest:
     """A catalog on S3 with one location."""
     s3 = {

@@ -19,7 +19,9 @@ from paimon_operator.runtime.object_facts import ObjectFacts, facts_of
 from paimon_operator.runtime.projection import projected
 
 KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
-"""The kinds whose objects are cached. Events of Pods only enqueue their runs."""
+"""The kinds of which the cache keeps every object."""
+DELIVERED: Final = (*KEPT, Kind.POD)
+"""The kinds that watches deliver. Pods are kept as long as there is space."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,9 @@ class CatalogReconciler:
         self._dependencies, self._applier = dependencies, dependencies.applier
         self._observers = ObserverPods(dependencies, launches)
 
-    async def reconcile(self, key: Key) -> timedelta | None:
+    async def reconcile(self, key: Key, doubt: Doubt) -> timedelta | None:
         """Reconciles one catalog. Raises KubernetesError; the worker then retries."""
-        live = self._dependencies.doubts.take(key) is Doubt.FAILED
-        body = await self._dependencies.reads.own(key, live=live)
+        body = await self._dependencies.reads.own(key, live=doubt is Doubt.FAILED)
         if body is None:
             self._observers.forget(key)
             return None

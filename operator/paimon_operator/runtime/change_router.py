@@ -192,7 +192,6 @@ class ChangeRouter:
         key = Key(Kind.CATALOG, table.metadata.namespace, table.spec.catalog_ref.name)
         version, known = self._cache.version(key), self._catalogs.get(key)
         if version is None:
-            self._catalogs.pop(key, None)
             return None
         if known is None or known[0] != version:
             body = self._cache.get(*key)
@@ -231,6 +230,7 @@ class ChangeRouter:
 
     def _affected_by_catalog(self, key: Key, known: Manifest | None) -> set[Key]:
         """Its tables only if they depend on what changed: its status counts them, and changes with every table."""
+        self._catalogs.pop(key, None)
         body = self._cache.get(*key)
         affected = {key} | self._affected_by_warehouse(key, body)
         if _part_for_tables(known) == _part_for_tables(body):

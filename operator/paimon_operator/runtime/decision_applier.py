@@ -24,7 +24,7 @@ from paimon_operator.errors import (
 )
 from paimon_operator.runtime import adoption
 from paimon_operator.runtime.adoption import RefusedError
-from paimon_operator.runtime.cache import KEPT
+from paimon_operator.runtime.cache import DELIVERED
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import key_of
 from paimon_operator.runtime.logs import fields
@@ -128,7 +128,7 @@ class DecisionApplier:
             if found is None:
                 raise StaleError(f"{action.kind} {namespace}/{action.name} existed a moment ago and is gone") from error
             created = adoption.check(action, found)
-        if action.kind in KEPT or action.kind is Kind.POD:
+        if action.kind in DELIVERED:
             self._router.on_created(action.kind, created)
 
     async def _post_events(self, body: Manifest, notes: tuple[EventNote, ...]) -> None:

@@ -11,6 +11,7 @@ from paimon_operator.core.run.pod import read_pod
 from paimon_operator.core.run.pod_release import orphaned
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.reads import Doubt
 from paimon_operator.runtime.shared_pods import SharedPodReconciler
 
 
@@ -21,8 +22,8 @@ class OrphanedPodReconciler:
         self._dependencies = dependencies
         self._shared = SharedPodReconciler(dependencies)
 
-    async def reconcile(self, key: Key) -> timedelta | None:
-        """Reconciles one Pod. Raises KubernetesError; the worker then retries."""
+    async def reconcile(self, key: Key, _doubt: Doubt) -> timedelta | None:
+        """Reconciles one Pod, always from live reads. Raises KubernetesError; the worker then retries."""
         body = await self._dependencies.store.get(Kind.POD, key.namespace, key.name)
         if body is not None and is_batch(body):
             return await self._shared.reconcile(body)

@@ -49,7 +49,7 @@ class WorkQueue(Generic[K]):
         namespace_of: Callable[[K], str],
         clock: Callable[[], float],
         call_later: CallLater,
-        on_late: Callable[[K], None] = lambda _: None,
+        on_late: Callable[[K], None],
     ) -> None:
         self._namespace_of, self._clock, self._call_later, self._on_late = namespace_of, clock, call_later, on_late
         self._waiting: dict[K, float] = {}

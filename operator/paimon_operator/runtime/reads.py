@@ -17,12 +17,13 @@ Everything else is read live. This is the whole list, with what is read before w
 * The finalizer of a table is removed: the table and all its runs. Its driver must have ended.
 * The finalizer of a run is removed: its executors, and its Pod unless that is known to have ended.
 * Anything, after an error: the object and what it depends on. The outcome of a write may be unknown.
-* Anything, when a timer has fired: the run and its Pod. A watch may have lost an event.
+* Anything, when a timer has fired: of a run the run, its Pod and its table, of a table the runs that its status names.
+  A watch may have lost an event.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, auto
 
 from paimon_operator.core.ports import Kind, Manifest, ObjectStore
 from paimon_operator.runtime.cache import Cache
@@ -30,13 +31,13 @@ from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
 
 
-class Doubt(IntEnum):
+class Doubt(Enum):
     """Why the next reconcile of an object does not rely on the cache."""
 
-    NONE = 0
-    LATE = 1
+    NONE = auto()
+    LATE = auto()
     """A timer has fired: no event came since, and one may have been lost."""
-    FAILED = 2
+    FAILED = auto()
     """The last reconcile ended with an error."""
 
 

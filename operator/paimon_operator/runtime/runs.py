@@ -36,9 +36,9 @@ class RunReconciler:
         self._refusals = Refusals(dependencies.clock)
         self._observations = RunObservations(dependencies, launches, self._refusals)
 
-    async def reconcile(self, key: Key) -> timedelta | None:
+    async def reconcile(self, key: Key, doubt: Doubt) -> timedelta | None:
         """Reconciles one run. Raises KubernetesError; the worker then retries."""
-        return await self._reconcile(key, live=self._dependencies.doubts.take(key) is not Doubt.NONE)
+        return await self._reconcile(key, live=doubt is not Doubt.NONE)
 
     async def _reconcile(self, key: Key, *, live: bool) -> timedelta | None:
         body = await self._dependencies.reads.own(key, live=live)
@@ -57,10 +57,10 @@ class RunReconciler:
         observed = await self._observations.of(key, run, live=live)
         decision, reduced = self._decide(key, observed)
         if makes_pod(reduced or decision) or begins_turn(run, decision):
-            if not live and decision.status == run.status:  # no write of the status would notice another version
-                return await self._reconcile(key, live=True)
             observed = await self._observations.of(key, run, live=live, starting=True)
             decision, reduced = self._decide(key, observed)
+            if not live and decision.status == run.status:  # no write of the status would notice another version
+                return await self._reconcile(key, live=True)
         return await self._act(key, body, observed, decision, reduced)
 
     def _decide(self, key: Key, observed: RunObserved) -> tuple[Decision[RunStatus], Decision[RunStatus] | None]:

@@ -35,14 +35,12 @@ async def known_runs(table: PaimonTable, cache: Cache, reads: Reads, *, late: bo
 
     Raises pydantic's ValidationError for a run that cannot be read.
     """
-    key = _key(table)
-    named = {each.name for each in named_runs(table.status)}
-    kept = {run.name: cache.get(*run) or {} for run in cache.runs_of(key)}
-    over = {name: run for name, run in kept.items() if name not in named and run and is_over(run)}
+    named, kept = _named(table), _kept(table, cache)
+    over = {name: run for name, run in kept.items() if name not in named and is_over(run)}
     whole = []
     for name in sorted((kept.keys() | named) - over.keys()):
-        body = await reads.other(Kind.RUN, key.namespace, name, live=late and name in named)
-        whole += [body] if body is not None and table_of(body) == key.name else []
+        body = await reads.other(Kind.RUN, table.metadata.namespace, name, live=late and name in named)
+        whole += [body] if body is not None and table_of(body) == table.metadata.name else []
     return RunsOfTable(_read(whole), tuple(finished_run(name, run) for name, run in over.items()))
 
 
@@ -54,21 +52,21 @@ async def live_runs(table: PaimonTable, store: ObjectStore, cache: Cache) -> Run
     namespace, name = table.metadata.namespace, table.metadata.name
     labels = {naming.TABLE_LABEL: naming.label_value(name)}
     found = {run["metadata"]["name"]: run for run in await store.list(Kind.RUN, namespace, labels)}
-    for unlabelled in sorted(_unfinished(table, cache) - found.keys()):
+    unfinished = {name for name, run in _kept(table, cache).items() if not is_over(run)}
+    for unlabelled in sorted((unfinished | _named(table)) - found.keys()):
         run = await store.get(Kind.RUN, namespace, unlabelled)
         found |= {unlabelled: run} if run is not None else {}
     return RunsOfTable(_read(found[run] for run in sorted(found) if table_of(found[run]) == name))
 
 
-def _unfinished(table: PaimonTable, cache: Cache) -> set[str]:
-    """Names of unfinished runs in the cache, which may lack the label, and of those that the status names."""
-    known = {run.name: cache.get(*run) for run in cache.runs_of(_key(table))}
-    going_on = {name for name, body in known.items() if body is not None and not is_over(body)}
-    return going_on | {each.name for each in named_runs(table.status)}
+def _named(table: PaimonTable) -> set[str]:
+    return {each.name for each in named_runs(table.status)}
 
 
-def _key(table: PaimonTable) -> Key:
-    return Key(Kind.TABLE, table.metadata.namespace, table.metadata.name)
+def _kept(table: PaimonTable, cache: Cache) -> dict[str, Manifest]:
+    """By name, what the cache keeps of the runs that name the table. They may lack its label."""
+    keys = cache.runs_of(Key(Kind.TABLE, table.metadata.namespace, table.metadata.name))
+    return {key.name: body for key in keys if (body := cache.get(*key)) is not None}
 
 
 def _read(bodies: Iterable[Manifest]) -> tuple[PaimonRun, ...]:

@@ -55,9 +55,8 @@ class TableReconciler:
         """UIDs of tables in terminating namespaces. Not names of namespaces: they can be created again."""
         self._refusals = Refusals(dependencies.clock)
 
-    async def reconcile(self, key: Key) -> timedelta | None:
+    async def reconcile(self, key: Key, doubt: Doubt) -> timedelta | None:
         """Reconciles one table. Raises KubernetesError; the worker then retries."""
-        doubt = self._dependencies.doubts.take(key)
         decided = await self._decide(key, doubt)
         if decided is not None and doubt is not Doubt.FAILED and not decided.is_guarded:
             decided = await self._decide(key, Doubt.FAILED)

@@ -41,7 +41,7 @@ class Workers:
         count: int,
         clock: Callable[[], float],
         measure: ReconcileObserver,
-        on_error: Callable[[Key], None] = lambda _: None,
+        on_error: Callable[[Key], None],
     ) -> None:
         """`on_error(key)` is called before a key whose reconcile failed is enqueued again."""
         self._queue, self._reconcile, self._count = queue, reconcile, count

@@ -22,7 +22,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from paimon_operator.core.ports import Kind
 from paimon_operator.kube.resources import RESOURCES
@@ -35,8 +35,6 @@ from tests.support.manifests import REMOVED, keyed_table
 from tools.benchmarks.fleet.kubelet import Kubelets
 from tools.benchmarks.fleet.operator_figures import Figures, figures, is_idle, peak_mib
 
-Line = tuple[str, float, Figures, float]
-"""What was measured: its name, its seconds, what the operator used, and how many objects or seconds it was for."""
 RUNS: Final = 300
 NAMESPACE: Final = "fleet"
 _CLIENTS: Final = 20
@@ -62,6 +60,16 @@ def operator_on_one_core(server: ApiServer, directory: Path) -> Iterator[Operato
     ) as operator:
         os.sched_setaffinity(operator.process.pid, {0})
         yield operator
+
+
+class Line(NamedTuple):
+    """What was measured."""
+
+    what: str
+    seconds: float
+    used: Figures
+    objects: float
+    """How many tables, runs or seconds it was for."""
 
 
 class Fleet:
@@ -99,7 +107,7 @@ class Fleet:
 
         began = time.monotonic()
         await until(done)
-        self.lines.append(("restart", time.monotonic() - began, figures(operator), self._count))
+        self.lines.append(Line("restart", time.monotonic() - began, figures(operator), self._count))
 
     async def idle(self, operator: OperatorProcess) -> None:
         """Lets a minute pass."""
@@ -127,7 +135,7 @@ class Fleet:
     ) -> None:
         before, began = figures(operator), time.monotonic()
         await work()
-        self.lines.append((name, time.monotonic() - began, figures(operator).since(before), count))
+        self.lines.append(Line(name, time.monotonic() - began, figures(operator).since(before), count))
 
     async def _count_where(self, type_: str, status: str) -> int:
         """How many tables have this condition."""

@@ -78,13 +78,13 @@ def wait_for_start(observed: RunObserved, attempt: Attempt, pod: PodObserved, no
     """The container has not started. The Pod is stopped when it is older than the pending timeout."""
     reason, message = attempts.why_pending(attempt, pod)
     left = pod.created + observed.limits.pending_timeout - now
-    unreported = pod.created + _REPORTED_AFTER - now
-    is_usual = attempt.reason is None and reason is Reason.POD_PENDING and not pod.deleting
-    if is_usual and unreported > timedelta(0):
-        return Step(status=observed.run.status, findings=launching(pod.name), requeue_after=unreported)
     if left <= timedelta(0):
         failure = _not_started(reason, message, observed.limits.pending_timeout)
         return stop(observed, attempts.stopping(attempt, failure), pod, now)
+    unreported = attempt.launched + _REPORTED_AFTER - now
+    is_usual = attempt.reason is None and reason is Reason.POD_PENDING and not pod.deleting
+    if is_usual and unreported > timedelta(0):
+        return Step(status=observed.run.status, findings=launching(pod.name), requeue_after=min(unreported, left))
     status = with_attempt(in_phase(observed.run.status, Phase.LAUNCHING), attempts.waiting(attempt, reason, message))
     found = blocked_findings(reason, message) if reason in _NEEDS_A_HUMAN else under_way(reason, message)
     return Step(status=status, findings=found, requeue_after=_requeue(pod, left))

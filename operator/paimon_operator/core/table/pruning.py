@@ -18,7 +18,7 @@ _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True, kw_only=True)
 class FinishedRun:
-    """A run that has ended, whose result the table has, and whose finalizer is removed."""
+    """A run that has ended: the part of it that decides whether it is deleted."""
 
     name: str
     uid: str
