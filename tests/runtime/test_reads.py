@@ -14,7 +14,7 @@ from tests.support.object_store import Fault
 
 ORDERS = Key(Kind.TABLE, SHOP, "orders")
 _WRITES_BEFORE_THE_POD = 7
-"""The table's finalizer, its start, its run, the run's UID, the attempt, its ConfigMap, and the status of the catalog."""
+"""The table's finalizer and start, the run and its UID, the attempt, the ConfigMap, and the catalog's status."""
 BROKEN = RetryableError("broken", status=500)
 
 
