@@ -68,7 +68,8 @@ unit: $(SPARK_STAMP) ## Tests of the code alone: no network, no server
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(UNIT)
 
 coverage: $(SPARK_STAMP) ## The unit tests with the branch coverage of core and api; fails below the value in pyproject.toml
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term:skip-covered $(UNIT)
+	mkdir -p build
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --seconds-to=build/seconds-unit.json --cov --cov-report=term:skip-covered $(UNIT)
 
 properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of the slow ones); half an hour
 	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 -m worlds $(UNIT)
@@ -121,7 +122,7 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	$(BIN)/python -m tests.cluster.release; \
 	$(PYTEST) -m 'not long or soak' --seconds-to=build/seconds.json --junitxml=build/junit.xml \
 		tests/apiserver tests/spark tests/e2e; \
-	$(BIN)/python -m tests.support.measured_alone build/seconds.json; \
+	$(BIN)/python -m tests.support.measured_alone build/seconds-unit.json build/seconds.json; \
 	$(BIN)/python -m tests.support.secret_search; \
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
@@ -159,7 +160,7 @@ long-matrix long-histories: long-%:
 test-alone: $(SPARK_STAMP) ## Measure each test alone that took over 60 s in `make test`; writes tests/measured_alone.json
 	@$(AS_FOUND); $(NODE) up; \
 	$(BIN)/python -m tests.cluster.release; \
-	$(BIN)/python -m tests.support.measured_alone --record build/seconds.json
+	$(BIN)/python -m tests.support.measured_alone --record build/seconds-unit.json build/seconds.json
 
 images: $(SPARK_STAMP) ## Build the operator's image and one Spark image per engine
 	$(NODE) images

@@ -1,8 +1,8 @@
 """Runs the tests again that took more than the limit beside others: one at a time, where the limit itself holds.
 
-`python -m tests.support.measured_alone SECONDS` runs those of SECONDS (`tests.support.time_limit`) that RECORD does not
-know as short when alone. With `--record` it runs those of RECORD as well, and those near the limit, and writes RECORD
-anew.
+`python -m tests.support.measured_alone SECONDS...` runs those of the files (`tests.support.time_limit`) that RECORD
+does not know as short when alone. With `--record` it runs those of RECORD as well, and those near the limit, and writes
+RECORD anew.
 The exit code is pytest's: a test over the limit fails.
 """
 
@@ -49,10 +49,11 @@ def main(arguments: list[str]) -> int:
     """Runs the tests. Returns pytest's exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--record", action="store_true")
-    parser.add_argument("seconds", type=Path)
+    parser.add_argument("seconds", type=Path, nargs="+")
     given = parser.parse_args(arguments)
     record: dict[str, float] = json.loads(RECORD.read_text())
-    beside_others = json.loads(given.seconds.read_text()) if given.seconds.exists() or not given.record else {}
+    files = [each for each in given.seconds if each.exists() or not given.record]
+    beside_others = {test: seconds for each in files for test, seconds in json.loads(each.read_text()).items()}
     tests = to_measure(beside_others, record, over_s=NEAR_S if given.record else LIMIT_S)
     tests |= set(record) if given.record else set()
     if not tests:

@@ -59,6 +59,16 @@ def test_a_test_that_is_slow_alone_fails_the_run(tmp_path: Path, monkeypatch: py
     assert asked == [["t.py::new"]]
 
 
+def test_the_tests_of_several_runs_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(measured_alone, "_run", asked.extend)
+    files = [tmp_path / name for name in ("unit.json", "node.json")]
+    for file in files:
+        file.write_text(json.dumps({f"{file.stem}.py::new": OVER}))
+    main([str(file) for file in files])
+    assert asked == ["node.py::new", "unit.py::new"]
+
+
 def test_a_run_without_slow_tests_measures_nothing(tmp_path: Path) -> None:
     seconds = tmp_path / "seconds.json"
     seconds.write_text("{}")

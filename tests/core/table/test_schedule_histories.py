@@ -155,7 +155,7 @@ def play(count: int) -> int:
 
 @pytest.mark.worlds
 def test_in_random_histories_no_tick_runs_twice_or_is_lost_or_starts_because_of_an_edit() -> None:
-    count = examples(60)
+    count = examples(30)
     assert play(count) > count
 
 
