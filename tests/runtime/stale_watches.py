@@ -161,7 +161,7 @@ class World:
         """The resync, and a new watch of Pods."""
         if self.store.dead:
             return
-        await self.operator.resync.list_all()
+        await self.operator.resync.catch_up()
         for body in self._pods():
             self.operator.router.on_event(Kind.POD, None, body)
         await self._settle()

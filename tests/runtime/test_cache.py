@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from paimon_operator.core.ports import Kind
-from paimon_operator.runtime.cache import Cache
+from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.runtime.cache import Cache, Revision, revisions_of
 from paimon_operator.runtime.keys import Key
 
 
@@ -63,12 +64,17 @@ def test_a_deletion_removes_only_the_object_that_it_deleted(uid: str, version: i
     assert (cache.get(*key()) is not None) == stays
 
 
+def replace(cache: Cache, bodies: Sequence[Manifest], before: Mapping[Key, Revision]) -> set[Key]:
+    """Replaces the tables of the cache by a list of whole objects."""
+    return cache.replace(Kind.TABLE, revisions_of(Kind.TABLE, bodies), bodies, before)
+
+
 def test_a_list_removes_deleted_objects_and_returns_their_keys() -> None:
     cache = Cache()
     for name in ("gone", "stays"):
         cache.put(Kind.TABLE, table(name))
-    before = cache.versions(Kind.TABLE)
-    removed = cache.replace(Kind.TABLE, [table("stays"), table("new")], before)
+    before = cache.revisions(Kind.TABLE)
+    removed = replace(cache, [table("stays"), table("new")], before)
     assert removed == {key("gone")}
     assert cache.keys(Kind.TABLE) == [key("new"), key("stays")]
 
@@ -76,18 +82,18 @@ def test_a_list_removes_deleted_objects_and_returns_their_keys() -> None:
 def test_a_watch_event_during_a_list_is_neither_removed_nor_reverted() -> None:
     cache = Cache()
     cache.put(Kind.TABLE, table("edited", version=5))
-    before = cache.versions(Kind.TABLE)
+    before = cache.revisions(Kind.TABLE)
     listed = [table("edited", version=5)]
     cache.put(Kind.TABLE, table("edited", version=8))
     cache.put(Kind.TABLE, table("born", version=7))
-    assert cache.replace(Kind.TABLE, listed, before) == set()
+    assert replace(cache, listed, before) == set()
     assert (version_of(cache, "edited"), version_of(cache, "born")) == ("8", "7")
 
 
 def test_a_list_from_a_restored_etcd_replaces_newer_versions() -> None:
     cache = Cache()
     cache.put(Kind.TABLE, table(version=900))
-    cache.replace(Kind.TABLE, [table(version=100)], cache.versions(Kind.TABLE))
+    replace(cache, [table(version=100)], cache.revisions(Kind.TABLE))
     assert version_of(cache) == "100"
 
 

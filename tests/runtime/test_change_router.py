@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import STORAGE_MOVED
-from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.cache import Cache, revisions_of
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.queue import WorkQueue
@@ -57,6 +58,10 @@ class RoutedCluster:
             self.queue.done(key)
             keys.add(key)
         return keys
+
+    def on_listed(self, kind: Kind, bodies: Sequence[Manifest]) -> Sequence[Key]:
+        """Records a list of whole objects."""
+        return self.router.on_listed(kind, revisions_of(kind, bodies), bodies, self.router.revisions(kind))
 
     async def on_event(self, kind: Kind, event: str | None, body: Manifest) -> set[Key]:
         self.router.on_event(kind, event, body)
@@ -225,10 +230,9 @@ async def test_a_finished_run_with_a_ttl_is_enqueued_by_every_list(
 ) -> None:
     finished = {"status": {"phase": "Succeeded"}, "metadata": {"finalizers": []}}
     body = stored(run(spec__ttlAfterFinished="1h"), 3, **finished)
-    before = cluster.router.versions(Kind.RUN)
-    cluster.router.on_listed(Kind.RUN, [body], before)
+    cluster.on_listed(Kind.RUN, [body])
     assert RUN in await cluster.enqueued()
-    cluster.router.on_listed(Kind.RUN, [body], cluster.router.versions(Kind.RUN))
+    cluster.on_listed(Kind.RUN, [body])
     assert RUN in await cluster.enqueued(), "a resync did not enqueue the run"
 
 
@@ -305,9 +309,8 @@ async def test_a_list_enqueues_new_changed_and_deleted_objects_and_returns_the_o
 ) -> None:
     for number, name in enumerate(["gone", "edited"], start=3):
         await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name=name), number))
-    before = cluster.router.versions(Kind.TABLE)
     bodies = [stored(orders(), 2), stored(orders(metadata__name="edited"), 7), stored(orders(metadata__name="new"), 8)]
-    assert cluster.router.on_listed(Kind.TABLE, bodies, before) == [ORDERS]
+    assert cluster.on_listed(Kind.TABLE, bodies) == [ORDERS]
     assert await cluster.enqueued() == {LAKE, *(Key(Kind.TABLE, "shop", name) for name in ("gone", "edited", "new"))}
 
 
@@ -317,7 +320,7 @@ async def test_a_list_enqueues_unchanged_unfinished_runs_because_it_has_no_pods(
 ) -> None:
     body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
     await cluster.on_event(Kind.RUN, "ADDED", body)
-    assert cluster.router.on_listed(Kind.RUN, [body], cluster.router.versions(Kind.RUN)) == []
+    assert cluster.on_listed(Kind.RUN, [body]) == []
     assert await cluster.enqueued() == ({RUN} if is_enqueued else set())
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
-from paimon_operator.core.ports import Kind
+from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import RetryableError
 from paimon_operator.runtime import resync
 from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders
-from tests.support.object_store import Fault
+from tests.support.object_store import Fault, Verb
 
 
 async def test_a_resync_finds_a_deletion_that_no_watch_reported() -> None:
@@ -29,29 +30,79 @@ async def test_a_resync_finds_a_deletion_that_no_watch_reported() -> None:
     assert operator.cache.get(Kind.TABLE, SHOP, "orders") is not None, (
         "the cache has removed the table before the resync"
     )
-    await operator.resync.list_all()
+    await operator.resync.catch_up()
     await operator.settle()
     assert operator.cache.get(Kind.TABLE, SHOP, "orders") is None
     assert operator.condition("Stalled", "orders-again")[0] == "False"
     await operator.kill()
 
 
+@pytest.mark.parametrize("verb", ["list", "list_metadata"])
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.TABLE, Kind.RUN])
-async def test_a_failed_list_removes_no_object_from_the_cache(kind: Kind) -> None:
+async def test_a_failed_list_removes_no_object_from_the_cache(verb: Verb, kind: Kind) -> None:
     operator = await OperatorInMemory().start()
     await operator.apply(lake(), orders())
     known = operator.cache.keys(Kind.TABLE)
-    operator.store.faults.append(Fault("list", kind, RetryableError("broken", status=500)))
+    operator.store.faults.append(Fault(verb, kind, RetryableError("broken", status=500)))
     with pytest.raises(RetryableError):
-        await operator.resync.list_all()
+        await (operator.resync.list_all() if verb == "list" else operator.resync.catch_up())
     assert operator.cache.keys(Kind.TABLE) == known == [Key(Kind.TABLE, SHOP, "orders")]
     assert operator.queue.depth == 0
     await operator.kill()
 
 
+def edited(operator: OperatorInMemory, names: Sequence[str]) -> None:
+    """Suspends tables while no watch reports anything."""
+    watch, operator.store.watch = operator.store.watch, lambda *_: None
+    for name in names:
+        body = operator.store.peek(Kind.TABLE, SHOP, name) or {}
+        operator.store.put({**body, "spec": {**body["spec"], "suspend": True}})
+    operator.store.watch = watch
+
+
+@pytest.mark.parametrize(("tables", "reads"), [(1, 1), (3, 3), (4, 0)])
+async def test_tables_whose_edit_no_watch_reported_are_read_one_by_one_or_listed_whole_if_they_are_many(
+    tables: int, reads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resync, "FEW", 3)
+    operator = await OperatorInMemory().start()
+    names = [f"orders-{number}" for number in range(5)]
+    await operator.apply(lake(), *(orders(metadata__name=name) for name in names))
+    edited(operator, names[:tables])
+    operator.store.requests.clear()
+    await operator.resync.catch_up()
+    asked = Counter((request.verb, request.kind) for request in operator.store.requests)
+    assert (asked["get", Kind.TABLE], asked["list", Kind.TABLE]) == (reads, int(reads == 0))
+    assert asked["get", Kind.RUN] + asked["list", Kind.RUN] == 0, "nothing else is read"
+    await operator.settle()
+    suspended = [name for name in names if "Suspended" in str(operator.table(name)["status"]["conditions"])]
+    assert suspended == names[:tables]
+    await operator.kill()
+
+
+async def test_a_table_that_is_deleted_between_its_list_and_its_read_is_removed() -> None:
+    operator = await OperatorInMemory().start()
+    await operator.apply(lake(), orders(spec__suspend=True))
+    edited(operator, ["orders"])
+    get = operator.store.get
+
+    async def deleted(kind: Kind, namespace: str, name: str) -> Manifest | None:
+        operator.store.get = get  # type: ignore[method-assign]
+        operator.store.watch = lambda *_: None
+        body = operator.store.peek(kind, namespace, name) or {}
+        operator.store.delete_as_user(kind, namespace, name)
+        await operator.store.set_finalizers(kind, operator.store.peek(kind, namespace, name) or body, [])
+        return await get(kind, namespace, name)
+
+    operator.store.get = deleted  # type: ignore[method-assign]
+    await operator.resync.catch_up()
+    assert operator.cache.keys(Kind.TABLE) == []
+    await operator.kill()
+
+
 async def test_the_resync_is_repeated_and_survives_a_failure() -> None:
     operator = await OperatorInMemory().start()
-    broken = [Fault("list", Kind.CATALOG, RetryableError("broken", status=500)) for _ in range(2)]
+    broken = [Fault("list_metadata", Kind.CATALOG, RetryableError("broken", status=500)) for _ in range(2)]
     operator.store.faults.extend(broken)
     pauses = 0
 
@@ -66,7 +117,7 @@ async def test_the_resync_is_repeated_and_survives_a_failure() -> None:
     operator.store.requests.clear()
     with pytest.raises(TimeoutError):
         await operator.resync.repeat()
-    lists = [request.kind for request in operator.store.requests if request.verb == "list"]
+    lists = [request.kind for request in operator.store.requests if request.verb == "list_metadata"]
     assert lists == [Kind.CATALOG, Kind.CATALOG, Kind.CATALOG, Kind.TABLE, Kind.RUN]
     await operator.kill()
 
@@ -86,14 +137,14 @@ def reconciled_tables(operator: OperatorInMemory) -> int:
     return operator.reconciles.count((Kind.TABLE, "ok"))
 
 
-async def test_a_resync_sends_three_lists_and_reconciles_each_settled_table_once_before_the_next_one() -> None:
+async def test_a_resync_lists_metadata_three_times_and_reconciles_each_settled_table_once_before_the_next_one() -> None:
     operator = await operator_with_settled_tables(20)
-    await operator.resync.list_all()
+    await operator.resync.catch_up()
     await operator.settle()
     assert [(request.verb, request.kind) for request in operator.store.requests] == [
-        ("list", Kind.CATALOG),
-        ("list", Kind.TABLE),
-        ("list", Kind.RUN),
+        ("list_metadata", Kind.CATALOG),
+        ("list_metadata", Kind.TABLE),
+        ("list_metadata", Kind.RUN),
     ]
     await operator.pass_time(minutes=5)
     assert 0 < reconciled_tables(operator) < 20
@@ -108,7 +159,7 @@ async def test_more_tables_than_the_pace_allows_are_reconciled_in_turn(monkeypat
     operator = await operator_with_settled_tables(20)
     counts = []
     for _ in range(3):
-        await operator.resync.list_all()
+        await operator.resync.catch_up()
         await operator.pass_time(minutes=10)
         counts.append(reconciled_tables(operator))
     assert counts == [7, 15, 22], "the catalog takes one of the eight turns, and two tables have a second one"

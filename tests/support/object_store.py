@@ -17,10 +17,10 @@ from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Clock, Kind, Manifest, whole
 from paimon_operator.errors import AlreadyExistsError, KubernetesError, NotFoundError, StaleError
 
-Verb = Literal["get", "list", "create", "delete", "apply_status", "set_finalizers", "release"]
+Verb = Literal["get", "list", "list_metadata", "create", "delete", "apply_status", "set_finalizers", "release"]
 Json = dict[str, Any]
 AnswerT = TypeVar("AnswerT")
-_READS = frozenset({"get", "list"})
+_READS = frozenset({"get", "list", "list_metadata"})
 
 
 class KilledError(KubernetesError):
@@ -129,6 +129,16 @@ class ObjectStore:
             if each is kind and namespace in (None, space) and wanted <= body["metadata"].get("labels", {}).items()
         ]
         return self._after("list", kind, found)
+
+    async def list_metadata(self, kind: Kind) -> Sequence[Manifest]:
+        self._before("list_metadata", kind, "")
+        kept = ("namespace", "name", "uid", "resourceVersion")
+        found = [
+            {"metadata": {name: body["metadata"][name] for name in kept}}
+            for (each, _, _), body in sorted(self._objects.items())
+            if each is kind
+        ]
+        return self._after("list_metadata", kind, found)
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         self._before("create", kind, body["metadata"]["name"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from paimon_operator.core.naming import FIELD_MANAGER, FINALIZER
@@ -14,6 +14,10 @@ from paimon_operator.kube.resources import RESOURCES
 _Items = list[Manifest]  # inside the class, `list` is its method
 _PAGE: Final = "50"
 """Objects per page of a LIST. etcd stores up to 1.5 MiB for each, and a page takes three times its size in memory."""
+_PAGE_OF_METADATA: Final = "500"
+"""Objects per page without specs and status. The metadata of a usual object takes two KiB."""
+_METADATA_ALONE: Final = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+_IDENTITY: Final = ("namespace", "name", "uid", "resourceVersion")
 _MANAGER: Final = (("fieldManager", FIELD_MANAGER),)
 _APPLY: Final = (*_MANAGER, ("force", "true"))
 
@@ -38,32 +42,41 @@ class KubeObjects:
         *,
         keep: Callable[[Manifest], Manifest] = whole,
     ) -> Sequence[Manifest]:
-        everywhere: Sequence[str | None] = self._namespaces or (None,)
-        where = everywhere if namespace is None else (namespace,)
-        return [item for one in where for item in await self._list_in(kind, one, labels or {}, keep)]
-
-    async def _list_in(
-        self, kind: Kind, namespace: str | None, labels: Mapping[str, str], keep: Callable[[Manifest], Manifest]
-    ) -> _Items:
-        selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-        items: _Items = []
-        after = ""
-        while True:
-            query = [("limit", _PAGE), ("labelSelector", selector), ("continue", after)]
-            more, after = await self._page(kind, namespace, [(key, value) for key, value in query if value], keep)
-            items += more
-            if not after:
-                return items
-
-    async def _page(
-        self, kind: Kind, namespace: str | None, query: Query, keep: Callable[[Manifest], Manifest]
-    ) -> tuple[_Items, str]:
-        """What is kept of one page, and where the next one begins; empty at the end."""
-        resource = RESOURCES[kind]
-        page = await self._server.request("list", resource.path(namespace), kind=kind, query=query)
+        where = self._everywhere if namespace is None else (namespace,)
+        selector = ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items()))
+        query = [("limit", _PAGE), *([("labelSelector", selector)] if selector else [])]
         # The items of a list have neither apiVersion nor kind.
-        both = {"apiVersion": resource.api_version, "kind": str(kind)}
-        return [keep({**both, **each}) for each in page["items"]], page["metadata"].get("continue", "")
+        both = {"apiVersion": RESOURCES[kind].api_version, "kind": str(kind)}
+        pages = [self._pages(kind, one, query, lambda item: keep({**both, **item})) for one in where]
+        return [item for each in pages async for page in each for item in page]
+
+    async def list_metadata(self, kind: Kind) -> Sequence[Manifest]:
+        query = [("limit", _PAGE_OF_METADATA)]
+        pages = [self._pages(kind, one, query, _identity, accept=_METADATA_ALONE) for one in self._everywhere]
+        return [item for each in pages async for page in each for item in page]
+
+    @property
+    def _everywhere(self) -> Sequence[str | None]:
+        return self._namespaces or (None,)
+
+    async def _pages(
+        self,
+        kind: Kind,
+        namespace: str | None,
+        query: Query,
+        keep: Callable[[Manifest], Manifest],
+        *,
+        accept: str | None = None,
+    ) -> AsyncIterator[_Items]:
+        """What is kept of each page of a LIST."""
+        path, after = RESOURCES[kind].path(namespace), ""
+        while True:
+            asked = [*query, *([("continue", after)] if after else [])]
+            page = await self._server.request("list", path, kind=kind, query=asked, accept=accept)
+            yield [keep(item) for item in page["items"]]
+            after = page["metadata"].get("continue", "")
+            if not after:
+                return
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         return await self._server.request(
@@ -118,3 +131,8 @@ class KubeObjects:
             return None
         except InvalidObjectError as error:  # the status of a failed `test` is 422
             raise StaleError(str(error), status=error.status) from error
+
+
+def _identity(item: Manifest) -> Manifest:
+    meta: Mapping[str, Any] = item["metadata"]
+    return {"metadata": {name: meta[name] for name in _IDENTITY}}

@@ -39,6 +39,7 @@ _CONTENT_TYPES: Final[dict[Verb, str]] = {
     "merge": "application/merge-patch+json",
     "apply": "application/apply-patch+yaml",
 }
+_JSON: Final = "application/json"
 _READS: Final = frozenset({"get", "list"})
 _TOO_MANY, _ERRORS = 429, 400
 _DEFAULT_PAUSE: Final = 1.0
@@ -70,15 +71,23 @@ class ApiServer:
         self._client, self._limiter, self._timeout = client, limiter, timeout
         self._observe, self._guard = observe, guard
 
-    async def request(self, verb: Verb, path: str, *, kind: str, query: Query = (), body: object = None) -> Json:
-        """The JSON of the response. Raises a KubernetesError; RetryableError with status 0: outcome unknown."""
+    async def request(
+        self, verb: Verb, path: str, *, kind: str, query: Query = (), body: object = None, accept: str | None = None
+    ) -> Json:
+        """The JSON of the response, in the form that `accept` names.
+
+        Raises a KubernetesError; RetryableError with status 0: outcome unknown.
+        """
         if self._limiter is not None:
             await self._limiter.take(namespace_of(path))
         seconds = self._timeout
         if verb not in _READS:  # after the wait for a token, so that nothing delays the request after the guard
             seconds = min(seconds, self._guard())
         started = time.monotonic()
-        status, headers, text = await self._send(verb, path, kind=kind, query=query, body=body, seconds=seconds)
+        sent = {"Accept": accept or _JSON, "Content-Type": _CONTENT_TYPES.get(verb, _JSON)}
+        status, headers, text = await self._send(
+            verb, path, kind=kind, query=query, body=body, headers=sent, seconds=seconds
+        )
         self._observe(verb, kind, status, time.monotonic() - started)
         if status < _ERRORS:
             answer: Json = json.loads(text)
@@ -89,9 +98,8 @@ class ApiServer:
         raise error
 
     async def _send(
-        self, verb: Verb, path: str, *, kind: str, query: Query, body: object, seconds: float
+        self, verb: Verb, path: str, *, kind: str, query: Query, body: object, headers: dict[str, str], seconds: float
     ) -> tuple[int, dict[str, str], str]:
-        headers = {"Accept": "application/json", "Content-Type": _CONTENT_TYPES.get(verb, "application/json")}
         try:
             method, url, sent_headers, sent_body, _ = await self._client.param_serialize(
                 _METHODS[verb],

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.size import packed
@@ -17,6 +17,7 @@ from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.listed import whole_of
 from paimon_operator.runtime.object_facts import ObjectFacts, facts_of
 from paimon_operator.runtime.projection import projected
+from paimon_operator.runtime.rest import is_at_rest
 
 KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
 """The kinds of which the cache keeps every object."""
@@ -24,18 +25,26 @@ DELIVERED: Final = (*KEPT, Kind.POD)
 """The kinds that watches deliver. Pods are kept as long as there is space."""
 
 
+class Revision(NamedTuple):
+    """One version of one object."""
+
+    version: int
+    uid: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """One cached object."""
 
-    version: int
-    uid: str
+    revision: Revision
     parent: Key | None
     document: bytes
     """The kept fields as JSON: dictionaries take five to twenty times that memory. It refers to no part of the
     delivered object."""
     facts: ObjectFacts
     """What metrics show of it."""
+    at_rest: bool
+    """A run that needs no further reconcile."""
 
 
 class Cache:
@@ -54,35 +63,38 @@ class Cache:
         """
         key = key_of(kind, body)
         known = self._objects.get(key)
-        if known is None or _version(body) >= known.version:
+        if known is None or revision_of(body).version >= known.revision.version:
             self._store(key, body)
 
     def drop(self, kind: Kind, body: Manifest) -> None:
         """Removes a deleted object; `body` is its last version. A younger object of the same name stays."""
-        key = key_of(kind, body)
+        key, gone = key_of(kind, body), revision_of(body)
         known = self._objects.get(key)
-        if known is not None and (known.uid == _uid(body) or known.version <= _version(body)):
+        if known is not None and (known.revision.uid == gone.uid or known.revision.version <= gone.version):
             self._forget(key)
 
-    def versions(self, kind: Kind) -> dict[Key, int]:
-        """The cached versions, for `replace` with a LIST that begins after this call."""
-        return {key: self._objects[key].version for key in self._of_kind[kind]}
+    def revisions(self, kind: Kind) -> dict[Key, Revision]:
+        """The cached revisions, for `replace` with a LIST that begins after this call."""
+        return {key: self._objects[key].revision for key in self._of_kind[kind]}
 
-    def replace(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> set[Key]:
+    def replace(
+        self, kind: Kind, listed: Collection[Key], bodies: Iterable[Manifest], before: Mapping[Key, Revision]
+    ) -> set[Key]:
         """Replaces the cache by a full LIST, even by older versions (a restored etcd). Returns the removed objects.
 
-        What a watch delivered after `before` stays: the LIST may be older.
+        `bodies` are those of the listed objects that are not cached in their listed revision, or more. What a watch
+        delivered after `before` stays: the LIST may be older.
         """
-        listed = {key_of(kind, body): body for body in bodies}
-        unchanged = {key for key, version in self.versions(kind).items() if before.get(key) == version}
-        ghosts = unchanged - listed.keys()
+        unchanged = {key for key, revision in self.revisions(kind).items() if before.get(key) == revision}
+        ghosts = unchanged.difference(listed)
         for key in ghosts:
             self._forget(key)
-        for key, body in listed.items():
-            if key in unchanged:
-                self._store(key, body)
-            else:
+        for body in bodies:
+            key = key_of(kind, body)
+            if key not in unchanged:
                 self.put(kind, body)
+            elif before[key] != revision_of(body):
+                self._store(key, body)
         return ghosts
 
     def get(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
@@ -97,11 +109,11 @@ class Cache:
         """The whole object as last delivered. None: it is not kept, which does not mean that there is none."""
         key = Key(kind, namespace, name)
         known = self._objects.get(key)
-        return self._bodies.get(key) if known is None or known.version == self._bodies.version(key) else None
+        return self._bodies.get(key) if known is None or known.revision.version == self._bodies.version(key) else None
 
     def put_pod(self, body: Manifest) -> None:
         """Stores a Pod, of which nothing but the whole is kept, and that only as long as there is space."""
-        self._bodies.put(key_of(Kind.POD, body), _version(body), whole_of(body))
+        self._bodies.put(key_of(Kind.POD, body), revision_of(body).version, whole_of(body))
 
     def drop_pod(self, pod: Key) -> None:
         """Removes a Pod that does not exist."""
@@ -110,7 +122,7 @@ class Cache:
     def version(self, key: Key) -> int | None:
         """The cached version of an object."""
         known = self._objects.get(key)
-        return self._bodies.version(key) if known is None else known.version
+        return self._bodies.version(key) if known is None else known.revision.version
 
     def keys(self, kind: Kind) -> Sequence[Key]:
         """All cached keys of a kind, sorted."""
@@ -119,6 +131,11 @@ class Cache:
     def facts(self, kind: Kind) -> Iterator[tuple[Key, ObjectFacts]]:
         """What metrics show of each object of a kind, in no order."""
         return ((key, self._objects[key].facts) for key in self._of_kind[kind])
+
+    def is_at_rest(self, run: Key) -> bool:
+        """Whether a cached run needs no further reconcile."""
+        known = self._objects.get(run)
+        return known is not None and known.at_rest
 
     def tables_of(self, catalog: Key) -> Sequence[Key]:
         """Tables that name this catalog, sorted."""
@@ -130,9 +147,10 @@ class Cache:
 
     def _store(self, key: Key, body: Manifest) -> None:
         self._forget(key)
-        kept, parent, version = projected(key.kind, body), _parent(key, body), _version(body)
-        self._objects[key] = _Entry(version, _uid(body), parent, packed(kept), facts_of(key.kind, body))
-        self._bodies.put(key, version, whole_of(body))
+        kept, parent, revision = projected(key.kind, body), _parent(key, body), revision_of(body)
+        at_rest = key.kind is Kind.RUN and is_at_rest(body)
+        self._objects[key] = _Entry(revision, parent, packed(kept), facts_of(key.kind, body), at_rest)
+        self._bodies.put(key, revision.version, whole_of(body))
         self._of_kind[key.kind].add(key)
         if parent is not None:
             self._children[parent].add(key)
@@ -161,11 +179,12 @@ def _parent(key: Key, body: Manifest) -> Key | None:
             return None
 
 
-def _uid(body: Manifest) -> str:
-    return str(body["metadata"].get("uid", ""))
+def revisions_of(kind: Kind, bodies: Iterable[Manifest]) -> dict[Key, Revision]:
+    """The revision of each of these objects."""
+    return {key_of(kind, body): revision_of(body) for body in bodies}
 
 
-def _version(body: Manifest) -> int:
+def revision_of(body: Manifest) -> Revision:
     """resourceVersions of one kind are numbers that grow; Kubernetes documents them as comparable since 1.35."""
     text = str(body["metadata"].get("resourceVersion", "0"))
-    return int(text) if text.isdigit() else 0
+    return Revision(int(text) if text.isdigit() else 0, str(body["metadata"].get("uid", "")))

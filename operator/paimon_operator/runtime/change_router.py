@@ -33,12 +33,15 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.table_head import AnyTable, TableHead
 from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
-from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.cache import Cache, Revision
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.rest import is_at_rest
 
+Listed = Mapping[Key, Revision]
+"""The objects of a full LIST of one kind."""
 _DELETED: Final = "DELETED"
+_NONE: Final = Revision(-1, "")
 _TOGETHER: Final = 5.0
 """Seconds in which failures of the tables of one catalog are collected."""
 ModelT = TypeVar("ModelT", bound=ApiModel)
@@ -154,29 +157,37 @@ class ChangeRouter:
         known = self._cache.get(*key)
         return None if known is None else self.on_event(key.kind, _DELETED, known)
 
-    def versions(self, kind: Kind) -> Mapping[Key, int]:
-        """Cached versions before a LIST begins, for `on_listed`."""
-        return self._cache.versions(kind)
+    def revisions(self, kind: Kind) -> Mapping[Key, Revision]:
+        """Cached revisions before a LIST begins, for `on_listed`."""
+        return self._cache.revisions(kind)
 
-    def on_listed(self, kind: Kind, bodies: Sequence[Manifest], before: Mapping[Key, int]) -> Sequence[Key]:
+    def outdated(self, kind: Kind, listed: Listed, before: Mapping[Key, Revision]) -> Sequence[Key]:
+        """The listed objects that the cache lacks, or has in another revision. A later one of a watch is no other."""
+        now = self._cache.revisions(kind)
+        differing = [(key, revision) for key, revision in listed.items() if now.get(key) != revision]
+        return [key for key, revision in differing if now.get(key) == before.get(key) or revision > now.get(key, _NONE)]
+
+    def on_listed(
+        self, kind: Kind, listed: Listed, bodies: Iterable[Manifest], before: Mapping[Key, Revision]
+    ) -> Sequence[Key]:
         """Records a full LIST: removes missing objects, enqueues new and changed ones. Returns the unchanged ones.
 
-        Unfinished runs are always enqueued, because no list shows what happened to a Pod.
+        `bodies` are those of the outdated objects, or more. Unfinished runs are always enqueued, because no list shows
+        what happened to a Pod.
         """
-        stood, listed = self._cache.versions(kind), {key_of(kind, body): _version(body) for body in bodies}
-        differing = (key for key, version in stood.items() if listed.get(key) != str(version))
+        stood = self._cache.revisions(kind)
+        differing = (key for key, revision in stood.items() if listed.get(key) != revision)
         known = {key: self._cache.get(*key) for key in differing}
-        for ghost in self._cache.replace(kind, bodies, before):
+        for ghost in self._cache.replace(kind, listed.keys(), bodies, before):
             self._enqueue(self._affected(ghost, known[ghost]))
-        now = self._cache.versions(kind)
+        now = self._cache.revisions(kind)
         unchanged = []
-        for body in bodies:
-            key = key_of(kind, body)
-            if key not in stood or now[key] != stood[key]:
+        for key in (key for key in listed if key in now):
+            if stood.get(key) != now[key]:
                 self._enqueue(self._affected(key, known.get(key)))
             elif kind is not Kind.RUN:
                 unchanged.append(key)
-            elif not is_at_rest(body):
+            elif not self._cache.is_at_rest(key):
                 self._queue.add_late(key)
         return unchanged
 

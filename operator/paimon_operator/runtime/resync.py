@@ -10,13 +10,15 @@ import asyncio
 import hashlib
 import logging
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Final
 
 from paimon_operator.core.ports import Kind, Manifest, ObjectStore
 from paimon_operator.errors import KubernetesError
+from paimon_operator.runtime.cache import Revision, revisions_of
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.listed import listed
@@ -28,7 +30,20 @@ PACE: Final = 2.0
 the default request rate. With 1200 objects and the default period each has its turn in each period, with 10,000 in
 83 min.
 """
+FEW: Final = 50
+"""Most objects to read one by one. A list of whole objects has as many on a page."""
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """A full list of one kind."""
+
+    kind: Kind
+    before: Mapping[Key, Revision]
+    """The cached revisions when it began."""
+    listed: Mapping[Key, Revision]
+    bodies: Sequence[Manifest]
 
 
 class Resync:
@@ -50,18 +65,45 @@ class Resync:
         self._last_turn: Key | None = None
 
     async def list_all(self) -> None:
-        """Lists all objects. All lists are complete before the first key is enqueued: a claim depends on all tables.
+        """Lists all objects whole.
 
         Raises KubernetesError when a list fails. No object is removed then.
         """
-        lists = [(kind, self._router.versions(kind), await self._list(kind)) for kind in _ORDER]
-        unchanged = [key for kind, before, bodies in lists for key in self._router.on_listed(kind, bodies, before)]
+        self._record([await self._whole(kind) for kind in _ORDER])
+
+    async def catch_up(self) -> None:
+        """Lists the metadata of all objects, and reads those of which the cache has another revision.
+
+        Raises KubernetesError when a request fails. No object is removed then.
+        """
+        self._record([await self._outdated(kind) for kind in _ORDER])
+
+    def _record(self, lists: Sequence[_List]) -> None:
+        """All lists are complete before the first key is enqueued: a claim depends on all tables."""
+        unchanged = [
+            key for each in lists for key in self._router.on_listed(each.kind, each.listed, each.bodies, each.before)
+        ]
         for key, delay in self._turns(sorted(unchanged)):
             self._router.enqueue_after(key, delay)
 
-    async def _list(self, kind: Kind) -> Sequence[Manifest]:
+    async def _whole(self, kind: Kind) -> _List:
         """All objects of a kind, each with the fields that the cache keeps."""
-        return await self._store.list(kind, None, keep=partial(listed, kind))
+        before = self._router.revisions(kind)
+        bodies = await self._store.list(kind, None, keep=partial(listed, kind))
+        return _List(kind, before, revisions_of(kind, bodies), bodies)
+
+    async def _outdated(self, kind: Kind) -> _List:
+        """All objects of a kind, with the bodies of those that are outdated."""
+        before = self._router.revisions(kind)
+        found = revisions_of(kind, await self._store.list_metadata(kind))
+        outdated = self._router.outdated(kind, found, before)
+        if len(outdated) > FEW:
+            return await self._whole(kind)
+        read = {key: await self._store.get(*key) for key in outdated}
+        bodies = [body for body in read.values() if body is not None]
+        gone = {key for key, body in read.items() if body is None}
+        found = {key: revision for key, revision in found.items() if key not in gone} | revisions_of(kind, bodies)
+        return _List(kind, before, found, bodies)
 
     def _turns(self, keys: Sequence[Key]) -> Sequence[tuple[Key, float]]:
         """The unchanged objects to reconcile in this period, each with its delay in seconds, in rotation."""
@@ -75,6 +117,6 @@ class Resync:
         while True:
             await self._sleep(self._pause)
             try:
-                await self.list_all()
+                await self.catch_up()
             except KubernetesError as error:
                 _log.warning("resync failed, the next one repeats it: %s", error)
