@@ -225,7 +225,7 @@ class Operator:
         server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
         slots = RunSlots(self._settings.max_concurrent_runs or None)
         budgets = Budgets(self._settings.maintenance_pod_hours_per_day or None)
-        claims = TableClaimIndex(lambda catalog: not any(blocking_problems(catalog, operator)))
+        claims = TableClaimIndex(lambda catalog: not blocking_problems(catalog, operator))
         store = KubeObjects(server, namespaces=self._settings.watch_namespaces)
         batches = self._batches(store, queue)
         routing = partial(ChangeRouter, on_heartbeat=self._on_heartbeat, on_shared_pod=batches.observe)

@@ -16,7 +16,7 @@ from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
-from paimon_operator.core.validation.catalog import catalog_problems
+from paimon_operator.core.validation.catalog import blocking_problems
 from paimon_operator.runtime.batches import Batches
 from paimon_operator.runtime.cache import DELIVERED, Cache
 from paimon_operator.runtime.change_router import ChangeRouter
@@ -87,7 +87,7 @@ class OperatorInMemory:
         self.given_facts, self.facts = facts, facts or operator_facts(observer=observer)
         self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
         self.pod_hours, self.budgets = pod_hours, Budgets(pod_hours)
-        self.claims = TableClaimIndex(lambda catalog: not any(catalog_problems(catalog, self.facts)))
+        self.claims = TableClaimIndex(lambda catalog: not blocking_problems(catalog, self.facts))
         self.doubts = Doubts()
         self.queue: WorkQueue[Key] = WorkQueue(
             namespace_of=lambda key: key.namespace,

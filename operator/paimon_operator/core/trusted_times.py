@@ -52,15 +52,24 @@ def _trusted(model: ModelT, path: str, now: datetime, found: list[tuple[str, dat
     """The model with `now` in place of each past time that lies in the future, which it adds to `found`."""
     update: dict[str, object] = {}
     before = len(found)
-    for name, info in type(model).model_fields.items():
-        value, field = getattr(model, name), f"{path}.{info.alias or name}"
-        if isinstance(value, OutsideCommit):
-            continue  # its time is by the clock of the foreign writer, and nothing is compared with it
-        if isinstance(value, BaseModel):
-            update[name] = _trusted(value, field, now, found)
-        elif isinstance(value, tuple):
-            update[name] = tuple(_trusted(e, field, now, found) if isinstance(e, BaseModel) else e for e in value)
+    for name, value in model.__dict__.items():
+        if isinstance(value, BaseModel | tuple):
+            update[name] = _trusted_part(value, _path(model, path, name), now, found)
         elif name in _PAST and isinstance(value, datetime) and backoff.is_ahead(value, now):
             update[name] = now
-            found.append((field, value))
+            found.append((_path(model, path, name), value))
     return model if len(found) == before else model.model_copy(update=update)
+
+
+def _trusted_part(
+    part: BaseModel | tuple[object, ...], path: str, now: datetime, found: list[tuple[str, datetime]]
+) -> object:
+    if isinstance(part, OutsideCommit):
+        return part  # its time is by the clock of the foreign writer, and nothing is compared with it
+    if isinstance(part, BaseModel):
+        return _trusted(part, path, now, found)
+    return tuple(_trusted(each, path, now, found) if isinstance(each, BaseModel) else each for each in part)
+
+
+def _path(model: BaseModel, path: str, name: str) -> str:
+    return f"{path}.{type(model).model_fields[name].alias or name}"

@@ -89,7 +89,7 @@ def wanted_pod(catalog: PaimonCatalog, observed: CatalogObserved, launches: Laun
 
 def _is_observed(catalog: PaimonCatalog, observed: CatalogObserved, operator: OperatorFacts) -> bool:
     """Only a storage that a run has reached, and that a second Pod can reach as well."""
-    is_valid = not any(blocking_problems(catalog, operator)) and observed.overlap is None
+    is_valid = not blocking_problems(catalog, operator) and observed.overlap is None
     is_active = catalog.metadata.deletion_timestamp is None and not catalog.spec.suspend
     return is_valid and is_active and bool(observed.warehouses) and storage.storage_of(catalog).can_be_observed
 

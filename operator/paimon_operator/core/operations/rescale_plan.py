@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from paimon_operator.api.table.facts import TableFacts
 from paimon_operator.api.table.spec import BucketType, PaimonTableSpec
 from paimon_operator.api.table.status import RescaleState, TableStatus
@@ -9,6 +11,9 @@ from paimon_operator.core.spec.capabilities import may_be_rescaled
 from paimon_operator.core.spec.desired_table import digest
 from paimon_schema.plan import Plan
 from paimon_schema.steps import Change, Step
+
+_UNKNOWN: Final = TableFacts(identifier="")
+_NEVER: Final = RescaleState()
 
 
 def rescale_plan(spec: PaimonTableSpec, status: TableStatus) -> Plan | None:
@@ -54,9 +59,9 @@ def count_hash(count: int) -> str:
 
 def facts_of(status: TableStatus) -> TableFacts:
     """What the last run has seen of the table."""
-    return status.table or TableFacts(identifier="")
+    return status.table or _UNKNOWN
 
 
 def rescale_state(status: TableStatus) -> RescaleState:
     """The recorded state."""
-    return status.rescale or RescaleState()
+    return status.rescale or _NEVER

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ def allowed_databases(catalog: PaimonCatalog) -> tuple[str, ...]:
     return catalog.spec.allowed_databases or (catalog.metadata.namespace,)
 
 
+@lru_cache(maxsize=4096)
 def normalised(uri: str) -> str:
     """The normal form of a URI: scheme and bucket or server in lower case, single slashes, none at the end."""
     parts = urlsplit(uri)

@@ -212,7 +212,7 @@ def _no_catalog(wanted: Wanted, observed: TableObserved) -> str | None:
     name = wanted.table.spec.catalog_ref.name
     if observed.catalog is None:
         return f"there is no PaimonCatalog {name!r}, so the table cannot be reached."
-    problems = tuple(blocking_problems(observed.catalog, wanted.operator))
+    problems = blocking_problems(observed.catalog, wanted.operator)
     return f"PaimonCatalog {name}: {summarise(problems)}" if problems else None
 
 

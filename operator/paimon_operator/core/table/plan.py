@@ -89,7 +89,7 @@ def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableCon
         name = table.spec.catalog_ref.name
         message = f"there is no PaimonCatalog {name!r} that can be read: {Reason.CATALOG_NOT_FOUND.remedy}"
         return Blocker(Reason.CATALOG_NOT_FOUND, message)
-    problems = tuple(blocking_problems(catalog, wanted.operator))
+    problems = blocking_problems(catalog, wanted.operator)
     if problems:
         return Blocker(Reason.CATALOG_INVALID, f"PaimonCatalog {catalog.metadata.name}: {summarise(problems)}")
     if observed.overlap is not None:

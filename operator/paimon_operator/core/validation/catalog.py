@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.retention import Retention
 from paimon_operator.core import schedule
+from paimon_operator.core.by_identity import ByIdentity
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.spec.context import WINDOWS
 from paimon_operator.core.spec.place import place_of_warehouse
@@ -50,13 +52,21 @@ def catalog_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterato
     yield from own_spark_limits_of(catalog)
 
 
-def blocking_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> Iterator[SpecError]:
-    """Broken rules that stop all tables of the catalog.
+def blocking_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> tuple[SpecError, ...]:
+    """Broken rules that stop all tables of the catalog. Each table asks for them several times.
 
     Others concern a block that tables inherit, or a location: each table reports them, and only that block, or the
     writes from that location, are stopped.
     """
-    return (problem for problem in catalog_problems(catalog, operator) if not problem.field.startswith(_PARTIAL))
+    return _blocking_problems(ByIdentity(catalog), ByIdentity(operator))
+
+
+@lru_cache(maxsize=256)
+def _blocking_problems(
+    catalog: ByIdentity[PaimonCatalog], operator: ByIdentity[OperatorFacts]
+) -> tuple[SpecError, ...]:
+    problems = catalog_problems(catalog.value, operator.value)
+    return tuple(problem for problem in problems if not problem.field.startswith(_PARTIAL))
 
 
 def _moved_storage(catalog: PaimonCatalog) -> Iterator[SpecError]:

@@ -45,6 +45,8 @@ from paimon_operator.errors import SpecError
 
 IN_ORDER: Final = (CompactStrategy.FULL, CompactStrategy.MINOR, CompactStrategy.SORT)
 
+_NEVER: Final = CompactionState()
+_NEW: Final = StrategyState()
 _KEYS: Final = rule("self.all(k, k.size() <= 128)", "a partition key must have at most 128 characters")
 Partition = Annotated[
     dict[str, Annotated[str, Field(max_length=256)]],
@@ -101,7 +103,7 @@ class CompactTable:
             wanted, state = _schedule(context, strategy), _slot(status, strategy)
             if wanted is not None:
                 status = _with(status, strategy, schedule_state.with_next(state, wanted, context))
-            elif state != StrategyState():
+            elif state != _NEW:
                 status = _with(status, strategy, schedule_state.without_schedule(state))
         return status
 
@@ -147,7 +149,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     if ended.succeeded:
         state = _after_success(state, ended)
         status = _with(status, strategy, state)
-        latest = (status.compaction or CompactionState()).last_time
+        latest = (status.compaction or _NEVER).last_time
         times = [each for each in (latest, state.last_time) if each is not None]
         return _with_latest(
             status, last_run=state.last_run, last_time=max(times, default=None), decision=state.decision
@@ -285,18 +287,18 @@ def _schedule(context: TableContext, strategy: CompactStrategy) -> schedule.Sche
 def _stopped(status: TableStatus, strategy: CompactStrategy, error: SpecError) -> TableStatus:
     """A strategy that has had a schedule waits until the manifest is fixed."""
     state = _slot(status, strategy)
-    return status if state == StrategyState() else _with(status, strategy, schedule_state.stopped(state, error))
+    return status if state == _NEW else _with(status, strategy, schedule_state.stopped(state, error))
 
 
 def _slot(status: TableStatus, strategy: CompactStrategy) -> StrategyState:
-    known = status.compaction or CompactionState()
+    known = status.compaction or _NEVER
     slots = {CompactStrategy.FULL: known.full, CompactStrategy.MINOR: known.minor, CompactStrategy.SORT: known.sort}
-    return slots[strategy] or StrategyState()
+    return slots[strategy] or _NEW
 
 
 def _with(status: TableStatus, strategy: CompactStrategy, state: StrategyState) -> TableStatus:
     """The status with one strategy's memory, and `next` and `failure` of the whole drawn from all."""
-    both = (status.compaction or CompactionState()).model_copy(update={strategy.value.lower(): state})
+    both = (status.compaction or _NEVER).model_copy(update={strategy.value.lower(): state})
     slots = [each for each in (both.full, both.minor, both.sort) if each is not None]
     failures = [slot.failure for slot in slots if slot.failure is not None]
     summary = {
@@ -309,7 +311,7 @@ def _with(status: TableStatus, strategy: CompactStrategy, state: StrategyState) 
 
 
 def _with_latest(status: TableStatus, **values: object) -> TableStatus:
-    both = status.compaction or CompactionState()
+    both = status.compaction or _NEVER
     return status.model_copy(update={"compaction": both.model_copy(update=values)})
 
 

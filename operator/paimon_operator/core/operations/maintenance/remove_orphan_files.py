@@ -152,7 +152,7 @@ _SCHEDULE: Final = RetentionSchedule(
     path=ORPHAN_FILES,
     member="orphan_files",
     memory="orphan_files",
-    new_state=OrphanFilesState,
+    empty=OrphanFilesState(),
 )
 MEMBER: Final = RunMember(field="removeOrphanFiles", model=RemoveOrphanFilesRun, of_subject=_as_in_the_manifest)
 OPERATION: Final = OperationSpec(

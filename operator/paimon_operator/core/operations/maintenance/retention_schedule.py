@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
@@ -21,6 +21,7 @@ from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.errors import SpecError
 
+_EMPTY: Final = ScheduleState()
 _WHEN: Final = ("schedule", "source")
 """Members that say when something is removed or who wants it, not what."""
 
@@ -46,7 +47,7 @@ class RetentionSchedule:
     """The block in `EffectiveRetention`."""
     memory: str
     """The field of `TableStatus`."""
-    new_state: Callable[[], ScheduleState] = ScheduleState
+    empty: ScheduleState = _EMPTY
     """What the field holds at first."""
 
     def block(self, context: TableContext) -> Block | None:
@@ -115,7 +116,7 @@ class RetentionSchedule:
 
     def _state(self, status: TableStatus) -> ScheduleState:
         state: ScheduleState | None = getattr(status, self.memory)
-        return state or self.new_state()
+        return state or self.empty
 
     def _with(self, status: TableStatus, state: ScheduleState) -> TableStatus:
         return status.model_copy(update={self.memory: state})
