@@ -46,6 +46,6 @@ COMMON_PATTERNS = (
         "Infrastructure",
         "DiskFull",
         "A disk is full",
-        "give the driver's /tmp more room",
+        "raise spark.driver.scratch, or spark.executor.scratch in mode Cluster",
     ),
 )

@@ -41,6 +41,8 @@ class Driver(ApiModel):
     memory: Memory | None = None
     """Memory request and limit of the container. 35 % of it, at least 512Mi, is kept free for non-heap
     memory."""
+    scratch: Memory | None = None
+    """Most disk space that the Pod may take on its node for sorting and spilling, for example 50Gi. Absent: 10Gi."""
 
 
 class Executor(ApiModel):
@@ -55,6 +57,8 @@ class Executor(ApiModel):
     memory: Memory | None = None
     """Memory request and limit of each container. 20 % of it, at least 384Mi, is kept free for
     non-heap memory."""
+    scratch: Memory | None = None
+    """Most disk space that each Pod may take on its node for shuffles and spilling, for example 50Gi. Absent: 10Gi."""
 
 
 class Spark(ApiModel):

@@ -35,10 +35,10 @@ class Defaults:
     orphan_files: str = "30 5 * * 0"
     """Schedule of the search for orphan files."""
     time_zone: str = "UTC"
-    driver: Driver = field(default_factory=lambda: Driver(cores=1, memory="2Gi"))
+    driver: Driver = field(default_factory=lambda: Driver(cores=1, memory="2Gi", scratch="10Gi"))
     mode: SparkMode = SparkMode.LOCAL
     """Where Spark runs its tasks. Local needs neither rights nor service accounts."""
-    executor: Executor = field(default_factory=lambda: Executor(instances=2, cores=1, memory="2Gi"))
+    executor: Executor = field(default_factory=lambda: Executor(instances=2, cores=1, memory="2Gi", scratch="10Gi"))
     cluster_from_rows: int = 10_000_000
     """Auto: from this number of rows on, executors do the work. Below it, their start costs more than they save."""
     cluster_from_bytes: int = 1 << 30

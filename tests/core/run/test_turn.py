@@ -279,7 +279,7 @@ ENDS = {
     "killed": (pods.ended(137), "OutOfMemory"),
     "terminated": (pods.ended(143), "DriverFailed"),
     "out of memory": (pods.ended(3), "OutOfMemory"),
-    "evicted": (pods.evicted(), "Evicted"),
+    "evicted": (pods.evicted(), "DiskFull"),
 }
 
 

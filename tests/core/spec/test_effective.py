@@ -136,10 +136,10 @@ def test_the_tables_tags_replace_the_catalogs_whole() -> None:
 @pytest.mark.parametrize(
     ("sentence", "catalog", "spec", "expected"),
     [
-        ("the operator's size", {}, {}, {"cores": 1, "memory": "2Gi", "source": "Default"}),
-        ("the catalog's", {"spark": {"driver": {"cores": 2, "memory": "4Gi"}}}, {}, {"cores": 2, "memory": "4Gi", "source": "Catalog"}),
-        ("the table's replaces it whole; the operator fills the rest", {"spark": {"driver": {"cores": 2, "memory": "4Gi"}}}, {"spark": {"driver": {"memory": "8Gi"}}}, {"cores": 1, "memory": "8Gi", "source": "Table"}),
-        ("an account alone sets no size", {"spark": {"serviceAccountName": "x"}}, {}, {"cores": 1, "memory": "2Gi", "source": "Default"}),
+        ("the operator's size", {}, {}, {"cores": 1, "memory": "2Gi", "scratch": "10Gi", "source": "Default"}),
+        ("the catalog's", {"spark": {"driver": {"cores": 2, "memory": "4Gi"}}}, {}, {"cores": 2, "memory": "4Gi", "scratch": "10Gi", "source": "Catalog"}),
+        ("the table's replaces it whole; the operator fills the rest", {"spark": {"driver": {"cores": 2, "memory": "4Gi"}}}, {"spark": {"driver": {"memory": "8Gi"}}}, {"cores": 1, "memory": "8Gi", "scratch": "10Gi", "source": "Table"}),
+        ("an account alone sets no size", {"spark": {"serviceAccountName": "x"}}, {}, {"cores": 1, "memory": "2Gi", "scratch": "10Gi", "source": "Default"}),
     ],
 )  # fmt: skip
 def test_the_effective_size_of_the_driver(
@@ -153,9 +153,9 @@ def test_the_effective_size_of_the_driver(
     [
         ("no setting: one pod", {}, {}, {"mode": "Local", "source": "Default"}, None),
         ("sizes alone set no mode", {"spark": {"executor": {"instances": 8}}}, {}, {"mode": "Local", "source": "Default"}, None),
-        ("the catalog's mode, the operator's sizes", {"spark": {"mode": "Cluster"}}, {}, {"mode": "Cluster", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "2Gi", "source": "Default"}),
-        ("the table's mode, the catalog's sizes", {"spark": {"mode": "Local", "executor": {"instances": 8}}}, {"spark": {"mode": "Auto"}}, {"mode": "Auto", "source": "Table"}, {"instances": 8, "cores": 1, "memory": "2Gi", "source": "Catalog"}),
-        ("the catalog's mode, the table's sizes whole", {"spark": {"mode": "Auto", "executor": {"instances": 8, "cores": 4}}}, {"spark": {"executor": {"memory": "4Gi"}}}, {"mode": "Auto", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "4Gi", "source": "Table"}),
+        ("the catalog's mode, the operator's sizes", {"spark": {"mode": "Cluster"}}, {}, {"mode": "Cluster", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "2Gi", "scratch": "10Gi", "source": "Default"}),
+        ("the table's mode, the catalog's sizes", {"spark": {"mode": "Local", "executor": {"instances": 8}}}, {"spark": {"mode": "Auto"}}, {"mode": "Auto", "source": "Table"}, {"instances": 8, "cores": 1, "memory": "2Gi", "scratch": "10Gi", "source": "Catalog"}),
+        ("the catalog's mode, the table's sizes whole", {"spark": {"mode": "Auto", "executor": {"instances": 8, "cores": 4}}}, {"spark": {"executor": {"memory": "4Gi"}}}, {"mode": "Auto", "source": "Catalog"}, {"instances": 2, "cores": 1, "memory": "4Gi", "scratch": "10Gi", "source": "Table"}),
         ("the table opts out", {"spark": {"mode": "Cluster"}}, {"spark": {"mode": "Local"}}, {"mode": "Local", "source": "Table"}, None),
     ],
 )  # fmt: skip

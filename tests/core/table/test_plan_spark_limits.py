@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,8 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.launch.driver_memory import next_memory
-from paimon_operator.core.launch.driver_pod import Launch
+from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod
+from paimon_operator.core.launch.executor_pod import TEMPLATE_FILE
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.core.validation.catalog import catalog_problems
 from tests.support import builders
@@ -22,8 +24,8 @@ from tests.support.table_world import TableWorld
 LIMITS: dict[str, Any] = {
     "spark": {
         "modes": ["Local"],
-        "driver": {"cores": 4, "memory": "8Gi"},
-        "executor": {"instances": 8, "cores": 4, "memory": "16Gi"},
+        "driver": {"cores": 4, "memory": "8Gi", "scratch": "50Gi"},
+        "executor": {"instances": 8, "cores": 4, "memory": "16Gi", "scratch": "50Gi"},
     }
 }
 ONLY_CLUSTER: dict[str, Any] = {"spark": {"modes": ["Cluster"]}}
@@ -35,6 +37,8 @@ BEYOND: list[tuple[str, dict[str, Any], str]] = [
     ("spec.spark.executor.instances", {"executor": {"instances": 100}}, "100 is more than limits.spark"),
     ("spec.spark.executor.cores", {"executor": LARGEST}, "64 is more than limits.spark.executor.cores"),
     ("spec.spark.executor.memory", {"executor": {"memory": "17Gi"}}, "17Gi is more than limits.spark.executor.memory"),
+    ("spec.spark.driver.scratch", {"driver": {"scratch": "51Gi"}}, "51Gi is more than limits.spark.driver.scratch"),
+    ("spec.spark.executor.scratch", {"executor": {"scratch": "1025Gi"}}, "1025Gi is more than limits.spark.executor"),
 ]  # fmt: skip
 BUILDER = LaunchBuilder(
     operator=builders.operator_facts(),
@@ -148,3 +152,19 @@ def test_a_limit_that_no_jvm_fits_into_is_an_error_of_the_catalog() -> None:
     small = builders.catalog(limits={"spark": {"executor": {"memory": "512Mi"}}})
     (found,) = catalog_problems(small, builders.operator_facts())
     assert found.field == "spec.limits.spark.executor.memory"
+
+
+def test_the_scratch_volumes_of_driver_and_executors_have_the_declared_sizes() -> None:
+    sizes = {"driver": {"scratch": "20Gi"}, "executor": {"scratch": "30Gi"}}
+    world = limited({"maxConcurrentRuns": 4}, mode="Cluster", **sizes)
+    made, run = launch(world), builders.run("by-hand", table=world.table)
+    pod = driver_pod(run, made, attempt=1, memory_mib=2048, deadline_s=60, own_deadline_s=50)
+    executor = json.loads(config_map(run, made, deadline_s=60)["data"][TEMPLATE_FILE])
+    assert [scratch_of(each) for each in (pod, executor)] == ["20Gi", "30Gi"]
+
+
+def scratch_of(pod: dict[str, Any]) -> str:
+    """Size limit of the Pod's only emptyDir with one."""
+    directories = [each["emptyDir"] for each in pod["spec"]["volumes"] if "emptyDir" in each]
+    (size,) = [each["sizeLimit"] for each in directories if "sizeLimit" in each]
+    return str(size)

@@ -46,8 +46,9 @@ EXPLANATIONS: Final = {
         "See the Pod's log. Check that the Spark image is of the operator's release.",
     ),
     "DiskFull": Explanation(
-        "The driver's scratch volume or the storage is full.",
-        "Enlarge it or free space. The operator retries without an edit.",
+        "The scratch volume of a Spark Pod or the storage is full.",
+        "Raise spark.driver.scratch or spark.executor.scratch, or free space in the storage. The operator retries "
+        "without an edit.",
     ),
     "JobUnreadable": Explanation(
         "The Spark image cannot read the job that the operator wrote.",

@@ -109,6 +109,8 @@ class EffectiveDriver(ApiModel):
     """CPUs of the container."""
     memory: Memory | None = None
     """Memory of the container."""
+    scratch: Memory | None = None
+    """Most disk space of the Pod on its node."""
     source: Origin
     """Origin of the block: Table, Catalog or Default."""
 
@@ -122,6 +124,8 @@ class EffectiveExecutor(ApiModel):
     """CPUs of each container."""
     memory: Memory | None = None
     """Memory of each container."""
+    scratch: Memory | None = None
+    """Most disk space of each Pod on its node."""
     source: Origin
     """Origin of the block: Table, Catalog or Default."""
 

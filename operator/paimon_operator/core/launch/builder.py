@@ -59,11 +59,10 @@ class LaunchBuilder:
         return self._launch_of(run, table, catalog, owners_beside)
 
     def _launch_of(self, run: PaimonRun, table: PaimonTable, catalog: PaimonCatalog, owners: Owners) -> Launch:
-        where = self._execution(run, table, catalog)
-        executors = self._executors(where, table, catalog)
+        executors = self._executors(where := self._execution(run, table, catalog), table, catalog)
         job = build_job(run, table, catalog, self.operator, executors.job if executors else None, owners_beside=owners)
-        way = storage.access(catalog, self.operator.engines[job.engine])
-        own, size = catalog.spec.spark or CatalogSpark(), effective.driver(table, catalog, self.operator.defaults)
+        way, own = storage.access(catalog, self.operator.engines[job.engine]), catalog.spec.spark or CatalogSpark()
+        size = effective.driver(table, catalog, self.operator.defaults)
         return Launch(
             job=job,
             image=self._image(job.engine),
@@ -74,6 +73,7 @@ class LaunchBuilder:
             memory_mib=units.mebibytes(_given(size.memory)),
             most_memory_mib=most_memory_mib(spark_limits(catalog).driver),
             learned_memory_mib=learned_mib(run, table),
+            scratch=_given(size.scratch),
             execution=where,
             long_work=is_long(run, table, where, self.operator.defaults),
             executors=executors,
@@ -104,7 +104,8 @@ class LaunchBuilder:
             service_account=own.service_account_name or self.operator.accounts.executor,
             timeout_seconds=self.operator.executor_timeout_s,
         )
-        return Executors(job=job, driver_account=own.driver_service_account_name or self.operator.accounts.driver)
+        account = own.driver_service_account_name or self.operator.accounts.driver
+        return Executors(job=job, driver_account=account, scratch=_given(size.scratch))
 
     def _millis(self, cores: int) -> int:
         return max(1, round(cores * self.cpu_share * 1000))

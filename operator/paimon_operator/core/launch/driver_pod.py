@@ -158,7 +158,7 @@ def _shape(run: PaimonRun, launch: Launch, deadline_s: int) -> executor_pod.Exec
         command=(ENTRYPOINT,),
         deadline_s=deadline_s,
         grace_s=GRACE_S,
-        scratch=launch.scratch,
+        scratch=launch.executors.scratch if launch.executors is not None else launch.scratch,
         environment=[pod_storage.variable(each) for each in launch.variables if not each.driver_only],
         volumes=[pod_storage.volume(each) for each in mounts],
         mounts=[pod_storage.volume_mount(each) for each in mounts],

@@ -34,6 +34,8 @@ class Executors:
     job: JobExecutors
     driver_account: str
     """Service account of the driver: it may handle Pods."""
+    scratch: str = "10Gi"
+    """Upper bound of the directory in which each executor spills."""
 
     @property
     def memory_mib(self) -> int:

@@ -29,6 +29,8 @@ TOO_MANY_EXECUTORS_FAILED: Final = 11
 SIGKILLED: Final = 137
 TAIL_LENGTH: Final = 500
 """Characters of the log's end that a message contains."""
+_SCRATCH_IS_FULL: Final = "Usage of EmptyDir volume"
+"""Begin of the kubelet's message when a Pod has taken more disk space than its scratch volume may."""
 _FREE_OPTION: Final = re.compile(r"spec\.options\[(.+)\]")
 
 
@@ -172,14 +174,19 @@ def _without_success(result: Result | None, why_none: str) -> AttemptFailure:
     return _reported(result.error.class_.exit_code, result, None)
 
 
+def _evicted(why: str) -> AttemptFailure:
+    if why.startswith(_SCRATCH_IS_FULL):
+        return _infrastructure(Reason.DISK_FULL, f"the pod was evicted, raise spark.driver.scratch: {why}")
+    return _infrastructure(Reason.EVICTED, f"the pod was evicted from its node: {why}")
+
+
 def _killed(pod: PodObserved) -> AttemptFailure:
     """The failure for a container that was stopped, or that ended with an exit code outside the contract."""
     if pod.reason == "DeadlineExceeded":
         message = "the pod was stopped at its activeDeadlineSeconds"
         return AttemptFailure(failure_class=FailureClass.DEADLINE, reason=Reason.DEADLINE_EXCEEDED, message=message)
     if pod.reason == "Evicted" or pod.disruption is not None:
-        why = pod.message or pod.disruption or "no reason given"
-        return _infrastructure(Reason.EVICTED, f"the pod was evicted from its node: {why}")
+        return _evicted(pod.message or pod.disruption or "no reason given")
     ended = pod.container.terminated
     if ended is None or ended.reason == "ContainerStatusUnknown":
         otherwise = "it was deleted before it was bound to a node" if pod.node is None else "its node reports no cause"

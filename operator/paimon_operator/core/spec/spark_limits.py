@@ -14,7 +14,7 @@ from paimon_operator.api.catalog.limits import SparkLimits
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.spark import Driver, Executor, SparkMode
 
-_SIZES: Final = ("instances", "cores", "memory")
+_SIZES: Final = ("instances", "cores", "memory", "scratch")
 """Fields of a driver or an executor that have a limit."""
 
 
