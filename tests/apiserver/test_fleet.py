@@ -1,0 +1,23 @@
+"""A small fleet on a real API server takes no more requests than its goals: created, at a restart, idle and running."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from tests.cluster.apiserver import ApiServer
+from tools.benchmarks.fleet.__main__ import measure, missed, prepare
+
+TABLES, RUNS, IDLE_S = 500, 40, 10
+
+
+def test_a_fleet_of_500_tables_misses_no_goal_of_its_requests(api_server: ApiServer, tmp_path: Path) -> None:
+    prepare(api_server)
+    lines, _ = asyncio.run(measure(api_server, TABLES, tmp_path, runs=RUNS, idle_s=IDLE_S))
+    assert [(line.what, line.objects) for line in lines] == [
+        ("create", TABLES),
+        ("restart", TABLES),
+        ("idle", IDLE_S),
+        ("runs", RUNS),
+    ]
+    assert missed(lines) == []
