@@ -65,8 +65,9 @@ class _Handler(ForwardingHandler[FaultyProxy]):
             return
         super().read()
 
-    def pass_part(self) -> None:
+    def send_part(self, part: bytes) -> None:
         self.proxy.watches.wait()
+        super().send_part(part)
 
     def _answer_garbled(self) -> None:
         content = json.dumps({"kind": "Status", "status": "Success"}).encode()

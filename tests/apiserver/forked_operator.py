@@ -52,5 +52,6 @@ def _run(environment: dict[str, str], log_file: Path) -> None:
     with log_file.open("ab") as log:
         for stream in (1, 2):
             os.dup2(log.fileno(), stream)
+    sys.argv[1:] = []  # a fork has the arguments of the tests
     kube_config.KUBE_CONFIG_DEFAULT_LOCATION = environment["KUBECONFIG"]  # was read from the environment by the import
     sys.exit(main())

@@ -86,8 +86,14 @@ class ForwardingHandler(http.server.BaseHTTPRequestHandler, Generic[ProxyT]):
         """The body of the request, which can be read once."""
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
-    def pass_part(self) -> None:
-        """Called before each part of a watch is sent."""
+    def pass_watch(self, response: http.client.HTTPResponse) -> None:
+        """Sends the events of a watch until it ends."""
+        while part := response.read1(65536):
+            self.send_part(part)
+
+    def send_part(self, part: bytes) -> None:
+        """Sends a part of a watch."""
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
 
     def do_GET(self) -> None:
         self.read()
@@ -125,7 +131,5 @@ class ForwardingHandler(http.server.BaseHTTPRequestHandler, Generic[ProxyT]):
             return
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        while part := response.read1(65536):
-            self.pass_part()
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        self.pass_watch(response)
         self.wfile.write(b"0\r\n\r\n")

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypeVar
 
 from tests.apiserver.forwarding_proxy import ForwardingHandler, ForwardingProxy, forwarding
 from tests.cluster.apiserver import ApiServer
@@ -41,6 +41,11 @@ class KillingProxy(ForwardingProxy):
         with self.turn:
             self._kill, self._dead = None, False
 
+    def disarm_if_alive(self) -> None:
+        """The armed process lives, unless it was ended already."""
+        with self.turn:
+            self._kill = None
+
     @property
     def has_killed(self) -> bool:
         """Whether the armed process was ended."""
@@ -60,14 +65,19 @@ class KillingProxy(ForwardingProxy):
             self._kill()
 
 
+KillingProxyT = TypeVar("KillingProxyT", bound=KillingProxy)
+
+
 @contextmanager
 def killing_proxy(server: ApiServer) -> Iterator[KillingProxy]:
     """Serves until the end of the block."""
-    with forwarding(KillingProxy(server), _Handler) as proxy:
+    with forwarding(KillingProxy(server), KillingHandler) as proxy:
         yield proxy
 
 
-class _Handler(ForwardingHandler[KillingProxy]):
+class KillingHandler(ForwardingHandler[KillingProxyT]):
+    """Lets the writes pass one after the other, and none after the end of the process."""
+
     def write(self) -> None:
         body = self.body()
         found = _RESOURCE.match(self.path)
