@@ -84,8 +84,8 @@ class Settings(BaseModel):
     maintenance_pod_hours_per_day: int = Field(default=0, ge=0, le=100_000)
     """Hours that the driver Pods of scheduled maintenance may run each day (UTC) in each namespace; 0: no limit."""
     resync: Seconds = 600.0
-    """Time (`10m`, `90s`, or seconds) between two full lists, which find changes that the watches missed. Up to a
-    quarter longer, by a hash of the process's identity, so that several operators do not list together."""
+    """Time (`10m`, `90s`, or seconds) between two lists of all objects, which find changes that the watches missed. Up
+    to a quarter longer, by a hash of the process's identity, so that several operators do not list together."""
     api_rate: float = Field(default=200.0, gt=0)
     """Requests per second to the API server, on average. The leader's Lease does not count. The API server's own limits
     (Priority and Fairness) are the brake: the operator pauses as its Retry-After says. This one is for the case that
