@@ -6,7 +6,7 @@ Prometheus has the rules of the chart, with all times divided by FACTOR: an hour
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.apiserver.faulty_proxy import faulty_proxy
 from tests.apiserver.log_kubelet import serving_logs
 from tests.apiserver.namespace_client import NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
-from tests.apiserver.prometheus_server import Prometheus
+from tests.apiserver.prometheus_server import Document, Prometheus
 from tests.apiserver.rights import CHART, RELEASE, Rights
 from tests.apiserver.scripted_kubelet import ScriptedKubelet
 from tests.cluster.apiserver import ApiServer
@@ -32,6 +32,19 @@ ALERTS: Final = tuple(str(rule["alert"]) for group in RULES["groups"] for rule i
 HOME: Final = "paimon-system"
 """Namespace of the operator, as in the docs. The tables are in `shop`."""
 OPERATORS: Final = ("operator-0", "operator-1", "operator-2", "operator-3")
+CAUSES: Final[dict[str, list[dict[str, str]]]] = {
+    "PaimonOperatorNoLeader": [{}],
+    "PaimonOperatorCanaryLate": [{"namespace": "paimon-system", "pod": "operator-1"}],
+    "PaimonOperatorQueueOld": [{"namespace": "paimon-system", "pod": "operator-1"}],
+    "PaimonOperatorThrottled": [{"namespace": "paimon-system", "pod": "operator-2"}],
+    "PaimonOperatorBug": [{"kind": "PaimonTable"}],
+    "PaimonStalled": [{"namespace": "shop", "kind": "PaimonTable", "reason": "UnknownOption"}],
+    "PaimonScheduleLate": [{"namespace": "shop"}],
+    "PaimonRunsFail": [{"type": "Write"}],
+    "PaimonRunsOutOfMemory": [{"type": "Compact"}],
+    "PaimonCommitSafeLost": [{"namespace": "shop", "kind": "PaimonTable"}],
+}
+"""Labels by which each alert names its cause."""
 
 
 @dataclass
@@ -109,12 +122,12 @@ class Day:
             self.stories[alert].before = time.time()
 
     def await_fire(self, *alerts: str) -> None:
-        """Returns when all of the alerts have fired since they were quiet."""
+        """Returns when all of the alerts have fired for all of their causes since they were quiet."""
         waiting = set(alerts)
 
         def have_fired() -> bool:
             states = self.prometheus.alerts()
-            for alert in [each for each in waiting if states[each].state == "firing"]:
+            for alert in [each for each in waiting if _names_its_causes(each, states[each].firing)]:
                 self.stories[alert].fired = time.time()
                 self.stories[alert].documents = states[alert].firing
                 waiting.remove(alert)
@@ -148,3 +161,8 @@ class Day:
             return all(alert in states and states[alert].state == state for alert in alerts)
 
         self.wait(are, f"{', '.join(alerts)} to be {state}")
+
+
+def _names_its_causes(alert: str, firing: Sequence[Document]) -> bool:
+    """Whether the alert fires for each cause. One of several objects may be scraped before the others."""
+    return all(any(labels.items() <= each["labels"].items() for each in firing) for labels in CAUSES[alert])

@@ -19,7 +19,7 @@ from typing import Final
 
 import pytest
 
-from tests.apiserver.bad_day import ALERTS, FACTOR, Day
+from tests.apiserver.bad_day import ALERTS, CAUSES, FACTOR, Day
 from tests.apiserver.bad_day_script import FORGOTTEN, afternoon, morning
 from tests.apiserver.conftest import serving
 from tests.apiserver.prometheus_server import SCRAPE_MS, Series
@@ -28,19 +28,6 @@ from tests.support.dashboard import panels
 from tests.support.docs_commands import Answer, answers_of, blocks_below, section_of
 from tests.support.scaled_rules import scaled_query
 
-CAUSES: Final[dict[str, list[dict[str, str]]]] = {
-    "PaimonOperatorNoLeader": [{}],
-    "PaimonOperatorCanaryLate": [{"namespace": "paimon-system", "pod": "operator-1"}],
-    "PaimonOperatorQueueOld": [{"namespace": "paimon-system", "pod": "operator-1"}],
-    "PaimonOperatorThrottled": [{"namespace": "paimon-system", "pod": "operator-2"}],
-    "PaimonOperatorBug": [{"kind": "PaimonTable"}],
-    "PaimonStalled": [{"namespace": "shop", "kind": "PaimonTable", "reason": "UnknownOption"}],
-    "PaimonScheduleLate": [{"namespace": "shop"}],
-    "PaimonRunsFail": [{"type": "Write"}],
-    "PaimonRunsOutOfMemory": [{"type": "Compact"}],
-    "PaimonCommitSafeLost": [{"namespace": "shop", "kind": "PaimonTable"}],
-}
-"""Labels by which each alert names its cause."""
 OF_THE_MORNING: Final = ("PaimonStalled", "PaimonCommitSafeLost", "PaimonOperatorNoLeader")
 PANELS: Final = panels(scrape_ms=SCRAPE_MS * FACTOR)
 ZERO: Final = {"Tables without series of their own"}
