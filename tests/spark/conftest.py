@@ -23,7 +23,13 @@ from tests.spark.hive_lake import HiveLake, HiveServers, hive_servers_with_s3
 from tests.spark.jdbc_lake import JdbcLake, JdbcServers, jdbc_servers_on_loopback
 from tests.spark.lake import Lake
 from tests.spark.s3_lake import S3Lake
-from tests.support.engine_matrix import WHOLE_MATRIX, engines_for, remove_repeated_engines, remove_without_engine
+from tests.support.engine_matrix import (
+    WHOLE_MATRIX,
+    engines_for,
+    remove_older_engines,
+    remove_repeated_engines,
+    remove_without_engine,
+)
 from tests.support.s3_server import S3Server, s3_server
 from tests.support.s3_token_gate import Gate, token_gate
 from tests.support.spark_home import SparkHome, spark_home
@@ -60,11 +66,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Removes tests that no available engine can run. The summary names the missing engines.
 
-    Only `--whole-matrix` runs all combinations of an engine and another parameter that is in turn.
+    Only `--whole-matrix` runs all combinations of an engine and another parameter that is in turn, and every test with
+    every engine.
     """
     remove_without_engine(items)
     if not config.getoption(WHOLE_MATRIX):
         remove_repeated_engines(items, "engine_id")
+        remove_older_engines(items, "engine_id")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

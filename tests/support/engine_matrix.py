@@ -11,10 +11,13 @@ import pytest
 from paimon_engines.loader import load_engine, supported_engines
 
 WHOLE_MATRIX: Final = "--whole-matrix"
-"""Option of pytest: the markers `newest_engine` and IN_TURN have no effect."""
+"""Option of pytest: every test runs with every engine that can run it."""
 
 IN_TURN: Final = "engines_in_turn"
 """Marker with the name of a parameter: each of its values runs with one engine, and the engines take turns."""
+
+ALL_ENGINES_EACH: Final = 3
+"""Every so many tests of a module run with all engines in `make test`."""
 
 NO_ENGINE: Final = "no-engine"
 """In the place of an engine where none supports the metastore. pytest refuses a test without parameters."""
@@ -63,6 +66,37 @@ def remove_repeated_engines(items: list[pytest.Item], engine: str) -> None:
             combined[item.nodeid.partition("[")[0], marker.args[0]].append(item)
     repeated = {id(item) for (_, name), tests in combined.items() for item in _repeated(tests, name, engine)}
     items[:] = [item for item in items if id(item) not in repeated]
+
+
+def remove_older_engines(items: list[pytest.Item], engine: str) -> None:
+    """Of the tests of a module that run with several engines, every third keeps all of them, the others the newest.
+
+    The first one is among them, so each module runs with each engine. The steps of a class count as one test. The
+    engines of a test are in order, the newest last.
+    """
+    modules: dict[str, dict[str, list[pytest.Item]]] = defaultdict(lambda: defaultdict(list))
+    for item in [each for each in items if engine in _named_parameters(each)]:
+        modules[item.nodeid.partition("::")[0]][_any_engine(item, engine)].append(item)
+    removed = {
+        id(item)
+        for tests in modules.values()
+        for number, of_one in enumerate(each for each in tests.values() if len(_engines(each, engine)) > 1)
+        for item in of_one
+        if number % ALL_ENGINES_EACH and _engines([item], engine) != _engines(of_one, engine)[-1:]
+    }
+    items[:] = [item for item in items if id(item) not in removed]
+
+
+def _any_engine(item: pytest.Item, engine: str) -> str:
+    """The class or the test with its other parameters."""
+    if getattr(item, "cls", None) is not None:
+        return item.nodeid.rpartition("::")[0]
+    others = {name: value for name, value in _named_parameters(item).items() if name != engine}
+    return f"{item.nodeid.partition('[')[0]} {others}"
+
+
+def _engines(items: Sequence[pytest.Item], engine: str) -> list[object]:
+    return list(dict.fromkeys(_named_parameters(item)[engine] for item in items))
 
 
 def _repeated(tests: Sequence[pytest.Item], parameter: str, engine: str) -> list[pytest.Item]:

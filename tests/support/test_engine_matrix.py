@@ -10,7 +10,15 @@ from typing import cast
 import pytest
 
 from tests.cluster.cache import CHECKOUT
-from tests.support.engine_matrix import IN_TURN, NO_ENGINE, engines_for, newest_engine, pairs, remove_repeated_engines
+from tests.support.engine_matrix import (
+    IN_TURN,
+    NO_ENGINE,
+    engines_for,
+    newest_engine,
+    pairs,
+    remove_older_engines,
+    remove_repeated_engines,
+)
 
 BOTH = ["paimon-0.9", "paimon-1.4"]
 
@@ -69,6 +77,27 @@ def test_only_repeated_combinations_of_one_test_are_removed() -> None:
     remove_repeated_engines(items, "engine")
 
     assert items == [both[0], both[3], *others]
+
+
+def test_every_third_test_of_a_module_keeps_all_engines_and_the_others_keep_the_newest() -> None:
+    of_modules = [
+        item(f"{module}::test_{number}", kind=kind, engine=engine)
+        for module in ("a.py", "b.py")
+        for number in range(2)
+        for kind in ("x", "y")
+        for engine in ("0", "1")
+    ]
+    others = [item("a.py::test_newest", engine="1"), item("a.py::test_oldest", engine="0"), item("a.py::test_none")]
+    items = [*of_modules, *others]
+
+    remove_older_engines(items, "engine")
+
+    for module in ("a.py", "b.py"):
+        kept = [each.nodeid for each in items if each.nodeid.startswith(module) and each not in others]
+        with_all = [f"{module}::test_{test}-{engine}]" for test in ("0[x", "1[y") for engine in ("0", "1")]
+        assert set(with_all) < set(kept)
+        assert len(kept) == 6
+    assert items[-3:] == others
 
 
 def item(test: str, *, in_turn: str = "", **parameters: str) -> pytest.Item:
