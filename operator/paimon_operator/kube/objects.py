@@ -72,11 +72,18 @@ class KubeObjects:
         path, after = RESOURCES[kind].path(namespace), ""
         while True:
             asked = [*query, *([("continue", after)] if after else [])]
-            page = await self._server.request("list", path, kind=kind, query=asked, accept=accept)
-            yield [keep(item) for item in page["items"]]
-            after = page["metadata"].get("continue", "")
+            kept, after = await self._page(kind, path, asked, keep, accept=accept)
+            yield kept
             if not after:
                 return
+
+    async def _page(
+        self, kind: Kind, path: str, query: Query, keep: Callable[[Manifest], Manifest], *, accept: str | None
+    ) -> tuple[_Items, str]:
+        """What is kept of one page, and where the next one begins; empty at the end."""
+        page = await self._server.request("list", path, kind=kind, query=query, accept=accept)
+        items = page["items"] or ()  # null in an empty list of metadata
+        return [keep(item) for item in items], page["metadata"].get("continue", "")
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         return await self._server.request(
