@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cluster.apiserver import ApiServer
 from tools.benchmarks.fleet.__main__ import measure, missed, prepare
 
-TABLES, RUNS, IDLE_S = 500, 40, 10
+TABLES, RUNS, IDLE_S = 500, 10, 10
 
 
 def test_a_fleet_of_500_tables_misses_no_goal_of_its_requests(api_server: ApiServer, tmp_path: Path) -> None:

@@ -44,7 +44,8 @@ def test_a_run_takes_at_most_fourteen_requests(ns: NamespaceClient, api_server: 
 def of_a_write(ns: NamespaceClient, api_server: ApiServer, name: str) -> Sequence[AuditedRequest]:
     """The operator's requests from the edit that declares a write until its run is over."""
     offset = api_server.audit_log.stat().st_size
-    ns.patch(TABLES, "orders", {"spec": {"writes": [once() | {"name": name}]}})
+    files = once()["from"]["files"] | {"path": f"{name}/"}  # of the same files it would be the renamed write before
+    ns.patch(TABLES, "orders", {"spec": {"writes": [once() | {"name": name, "from": {"files": files}}]}})
     write = ns.wait_for_pod(of="orders")
     ns.run_pod(write)
     ns.succeed(write)
