@@ -163,7 +163,7 @@ async def test_a_failed_turn_is_repeated_in_a_pod_of_its_own(operator: OperatorI
 
 
 KILLED = {
-    "evicted": (pods.evicted(), "Evicted"),
+    "evicted": (pods.evicted(), "DiskFull"),
     "out of memory": (pods.ended(137, reason="OOMKilled"), "OutOfMemory"),
     "ended without a result": (pods.ended(0), "ResultMissing"),
 }
