@@ -81,12 +81,18 @@ async def test_an_upgrade_starts_no_run(upgraded: OperatorInMemory) -> None:
     assert all("activeRun" not in body["status"] for body in tables(upgraded).values())
 
 
+def without_scratch(body: Manifest) -> Manifest:
+    """The table without a field that the earlier release did not have."""
+    body["status"].get("effective", {}).get("driver", {}).pop("scratch", None)
+    return body
+
+
 async def test_an_upgrade_writes_a_status_once_for_a_renamed_reason_or_the_place_of_the_table(
     upgraded: OperatorInMemory,
 ) -> None:
     before = {b["metadata"]["name"]: b for b in SETTLED["objects"] if b["kind"] == "PaimonTable"}
     after = tables(upgraded)
-    assert {name: with_new_reasons(body) for name, body in after.items()} == {
+    assert {name: with_new_reasons(without_scratch(body)) for name, body in after.items()} == {
         name: with_new_reasons(body) for name, body in before.items()
     }
     assert not any(has_renamed_reason(body) for body in after.values())
