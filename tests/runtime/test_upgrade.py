@@ -15,6 +15,7 @@ import pytest
 
 from paimon_operator.core.ports import Kind
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended
+from tests.support.manifests import Manifest
 from tests.support.object_store import ObjectStore
 from tests.support.virtual_time import VirtualTime
 
