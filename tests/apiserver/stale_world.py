@@ -12,31 +12,25 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final
 
-from paimon_operator.core.ports import Kind
+from paimon_operator.core.ports import Kind, Manifest
 from tests.apiserver.forked_operator import ForkedOperator
 from tests.apiserver.namespace_client import CATALOGS, RUNS, TABLES, NamespaceClient
 from tests.apiserver.pod import Pod
 from tests.apiserver.replicas import Replicas
 from tests.apiserver.stale_proxy import StaleProxy, stale_proxy
 from tests.cluster.apiserver import ApiServer
-from tests.support.manifests import Manifest
+from tests.runtime.stale_watches import Act
 
 DISTURBED_ROUNDS: Final = 16
 _STEP_S: Final = 0.25
+"""Seconds in which the operator, a real process, may react before kubelet and watches go on."""
 _RESYNC_S: Final = 2
 _CALM_S: Final = 4.0
 """Longer than a resync with its spread: what is to happen has happened."""
 _AFTER_A_RUN: Final = 8
 """An act of this round or a later one waits until the first run has been performed, however late that is."""
-
-
-class User(Protocol):
-    """What the acts of a workload need."""
-
-    def put(self, body: Manifest) -> object: ...
-    def delete_as_user(self, kind: Kind, namespace: str, name: str) -> object: ...
 
 
 class _User:
@@ -67,15 +61,16 @@ class StaleWorld:
         self.performed: list[str] = []
         """Type of each run whose driver has ended by itself."""
         self.violations: list[str] = []
+        """Pods that ran at once: a workload has one physical table."""
 
-    def run(self, acts: Sequence[tuple[int, Any]], kills: random.Random | None = None) -> None:
+    def run(self, acts: Sequence[tuple[int, Act]], kills: random.Random | None = None) -> None:
         """All acts, in disturbed rounds. With `kills` the operator is ended at some of its writes."""
         self._start()
         left = list(acts)
         for number in itertools.count():
             if number >= DISTURBED_ROUNDS and not left:
                 break
-            if kills is not None and kills.random() < 1 / 4:
+            if kills is not None and kills.random() < 1 / 4 and not self._proxy.has_killed:
                 self._proxy.arm(self._replicas.newest.kill)
             for at, act in [each for each in left if self._is_due(number, each[0])]:
                 act(_User(self._ns))
@@ -113,9 +108,9 @@ class StaleWorld:
         return all(done[type_] >= count for type_, count in runs.items())
 
     def _round(self) -> None:
-        time.sleep(_STEP_S)
+        time.sleep(_STEP_S)  # the operator reacts to the acts
         self._turn()
-        time.sleep(_STEP_S)
+        time.sleep(_STEP_S)  # and to the kubelet, without the late events
         self._proxy.release()
 
     def _turn(self) -> bool:
@@ -123,7 +118,7 @@ class StaleWorld:
         if self._proxy.has_killed:
             self._start()
         pods = [pod for pod in self._ns.pods() if pod.phase in ("Pending", "Running")]
-        self.violations += [f"{a.name} beside {b.name}" for a, b in itertools.combinations(pods, 2) if a.uid != b.uid]
+        self.violations += [f"{a.name} beside {b.name}" for a, b in itertools.combinations(pods, 2)]
         for pod in pods:
             self._drive(pod)
         for pod in [each for each in self._ns.pods() if each.is_terminating and not each.finalizers]:

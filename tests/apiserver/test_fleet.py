@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from tests.apiserver.namespace_client import NamespaceClient
 from tests.cluster.apiserver import ApiServer
-from tools.benchmarks.fleet.__main__ import measure, missed, prepare
+from tools.benchmarks.fleet.__main__ import NAMESPACE, measure, missed
 
 TABLES, RUNS, IDLE_S = 500, 10, 10
 
 
 def test_a_fleet_of_500_tables_misses_no_goal_of_its_requests(api_server: ApiServer, tmp_path: Path) -> None:
-    prepare(api_server)
+    NamespaceClient(api_server.kubeconfig, NAMESPACE).create_catalog()
     lines, _ = asyncio.run(measure(api_server, TABLES, tmp_path, runs=RUNS, idle_s=IDLE_S))
     assert [(line.what, line.objects) for line in lines] == [
         ("create", TABLES),

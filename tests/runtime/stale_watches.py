@@ -10,7 +10,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.cache import DELIVERED
@@ -19,7 +19,18 @@ from tests.support import pods
 from tests.support.object_store import Json, ObjectStore
 from tests.support.virtual_time import VirtualTime
 
-Act = Callable[[ObjectStore], object]
+
+class User(Protocol):
+    """What the acts of a workload need."""
+
+    def put(self, body: Manifest) -> object:
+        """Creates the object or replaces its spec."""
+
+    def delete_as_user(self, kind: Kind, namespace: str, name: str) -> object:
+        """Deletes the object as `kubectl delete` does."""
+
+
+Act = Callable[[User], object]
 Event = tuple[Kind, str, Json]
 ROUNDS = 32
 """Rounds of one plan. The disturbances end after half of them, so that all work can end."""

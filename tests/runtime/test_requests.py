@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+import pytest
+
+from paimon_operator.api.catalog.spec import PaimonCatalog
+from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.validation import catalog
+from paimon_operator.errors import SpecError
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, lake, orders, provisioned
 from tests.support import pods
 
@@ -66,4 +72,23 @@ async def test_settled_tables_take_no_request_at_a_restart(operator: OperatorInM
         ["list", Kind.POD],
     ], "the last one has the observers of the only catalog"
     assert successor.reconciles.count((Kind.TABLE, "ok")) == 21
+    await successor.kill()
+
+
+async def test_the_rules_of_a_catalog_are_checked_once_for_all_of_its_tables(
+    operator: OperatorInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await operator.apply(lake(), *(orders(metadata__name=f"t-{number}", spec__suspend=True) for number in range(20)))
+    checked: list[PaimonCatalog] = []
+    rules = catalog.catalog_problems
+
+    def counted(found: PaimonCatalog, facts: OperatorFacts) -> Iterator[SpecError]:
+        checked.append(found)
+        return rules(found, facts)
+
+    monkeypatch.setattr(catalog, "catalog_problems", counted)
+    successor = await operator.kill()
+    await successor.settle()
+    assert successor.reconciles.count((Kind.TABLE, "ok")) == 20
+    assert len(checked) <= 2, "once from the list, once from the live read of its own reconcile"
     await successor.kill()

@@ -95,7 +95,7 @@ def launch_of(
         cpu_request_millis=100,
         memory_mib=1536,
         variables=variables,
-        executors=Executors(job=executors, driver_account=driver_account),
+        executors=Executors(job=executors, driver_account=driver_account, scratch="10Gi"),
     )
 
 

@@ -1,6 +1,6 @@
 """An argument of a cached function that is compared by identity.
 
-Objects of the API are immutable, and to compare two of them takes longer than most functions.
+Objects of the API are immutable. A comparison of two by their values would take longer than what is cached.
 """
 
 from __future__ import annotations

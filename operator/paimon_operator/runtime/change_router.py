@@ -33,7 +33,7 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.table_head import AnyTable, TableHead
 from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
-from paimon_operator.runtime.cache import Cache, Revision
+from paimon_operator.runtime.cache import Cache, Revision, revision_of
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.rest import is_at_rest
@@ -105,7 +105,7 @@ class ChangeRouter:
             return self._enqueue(self._affected_by_pod(event, body))
         key = key_of(kind, body)
         known = self._cache.get(*key)
-        if event != _DELETED and known is not None and _version(known) == _version(body):
+        if event != _DELETED and known is not None and revision_of(known) == revision_of(body):
             # A cached version was reconciled before: it is our own write, or another list of kopf's.
             return None
         if event == _DELETED:
@@ -125,7 +125,7 @@ class ChangeRouter:
         if kind is Kind.TABLE:  # only a reconcile of the table knows whether its start was stored
             self._claims.confirm(key.namespace, key.name)
             self._slots.confirm(key.namespace, key.name)
-        if known is not None and _version(known) == _version(body):
+        if known is not None and revision_of(known) == revision_of(body):
             if kind is Kind.TABLE:  # a start that could not be stored has left its claim busy and its place taken
                 self._enqueue(self._claim(key, known))
             return
@@ -162,7 +162,7 @@ class ChangeRouter:
         return self._cache.revisions(kind)
 
     def outdated(self, kind: Kind, listed: Listed, before: Mapping[Key, Revision]) -> Sequence[Key]:
-        """The listed objects that the cache lacks, or has in another revision. A later one of a watch is no other."""
+        """The listed objects that the cache lacks or has in another revision, unless a watch delivered that since."""
         now = self._cache.revisions(kind)
         differing = [(key, revision) for key, revision in listed.items() if now.get(key) != revision]
         return [key for key, revision in differing if now.get(key) == before.get(key) or revision > now.get(key, _NONE)]
@@ -271,16 +271,12 @@ class ChangeRouter:
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
             if is_batch(body):
-                return {key for key in self._on_shared_pod(event, body) if not self._is_run_at_rest(key)}
+                return {key for key in self._on_shared_pod(event, body) if not self._cache.is_at_rest(key)}
             return _observed_catalog(event, body) or _run_awaiting_executor(event, body)
         known = self._cache.get(Kind.RUN, namespace, run)
         held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
         orphan = held and (known is None or _uid(known) != controller_uid(body))
         return {Key(Kind.RUN, namespace, run)} | ({key_of(Kind.POD, body)} if orphan else set())
-
-    def _is_run_at_rest(self, key: Key) -> bool:
-        known = self._cache.get(*key) if key.kind is Kind.RUN else None
-        return known is not None and is_at_rest(known)
 
     def _enqueue_soon(self, catalogs: Iterable[Key]) -> None:
         """Enqueues catalogs with a delay: if a storage fails, all its tables report it within seconds."""
@@ -370,7 +366,3 @@ def _pods_of(run: Manifest) -> set[str]:
 def _uid(body: Manifest) -> str | None:
     uid: str | None = body["metadata"].get("uid")
     return uid
-
-
-def _version(body: Manifest) -> str:
-    return str(body["metadata"].get("resourceVersion"))

@@ -37,14 +37,15 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _List:
-    """A full list of one kind."""
+class _FullList:
+    """All objects of one kind."""
 
     kind: Kind
     before: Mapping[Key, Revision]
     """The cached revisions when it began."""
-    listed: Mapping[Key, Revision]
+    found: Mapping[Key, Revision]
     bodies: Sequence[Manifest]
+    """Those of the outdated objects, or of all."""
 
 
 class Resync:
@@ -77,34 +78,33 @@ class Resync:
 
         Raises KubernetesError when a request fails. No object is removed then.
         """
-        self._record([await self._outdated(kind) for kind in _ORDER])
+        self._record([await self._by_metadata(kind) for kind in _ORDER])
 
-    def _record(self, lists: Sequence[_List]) -> None:
+    def _record(self, lists: Sequence[_FullList]) -> None:
         """All lists are complete before the first key is enqueued: a claim depends on all tables."""
         unchanged = [
-            key for each in lists for key in self._router.on_listed(each.kind, each.listed, each.bodies, each.before)
+            key for each in lists for key in self._router.on_listed(each.kind, each.found, each.bodies, each.before)
         ]
         for key, delay in self._turns(sorted(unchanged)):
             self._router.enqueue_after(key, delay)
 
-    async def _whole(self, kind: Kind) -> _List:
+    async def _whole(self, kind: Kind) -> _FullList:
         """All objects of a kind, each with the fields that the cache keeps."""
         before = self._router.revisions(kind)
         bodies = await self._store.list(kind, None, keep=partial(listed, kind))
-        return _List(kind, before, revisions_of(kind, bodies), bodies)
+        return _FullList(kind, before, revisions_of(kind, bodies), bodies)
 
-    async def _outdated(self, kind: Kind) -> _List:
+    async def _by_metadata(self, kind: Kind) -> _FullList:
         """All objects of a kind, with the bodies of those that are outdated."""
         before = self._router.revisions(kind)
         found = revisions_of(kind, await self._store.list_metadata(kind))
         outdated = self._router.outdated(kind, found, before)
         if len(outdated) > FEW:
             return await self._whole(kind)
-        read = {key: await self._store.get(*key) for key in outdated}
-        bodies = [body for body in read.values() if body is not None]
-        gone = {key for key, body in read.items() if body is None}
-        found = {key: revision for key, revision in found.items() if key not in gone} | revisions_of(kind, bodies)
-        return _List(kind, before, found, bodies)
+        bodies = [body for key in outdated if (body := await self._store.get(*key)) is not None]
+        for key in outdated:
+            del found[key]  # what has gone since the list is missing
+        return _FullList(kind, before, found | revisions_of(kind, bodies), bodies)
 
     def _turns(self, keys: Sequence[Key]) -> Sequence[tuple[Key, float]]:
         """The unchanged objects to reconcile in this period, each with its delay in seconds, in rotation."""

@@ -123,6 +123,7 @@ EXECUTORS = Executors(
         timeout_seconds=300,
     ),
     driver_account="paimon-driver",
+    scratch="10Gi",
 )
 CLUSTER = replace(
     LAUNCH,

@@ -57,7 +57,7 @@ def test_the_mode_is_stored_before_the_first_pod_is_made() -> None:
 
 def an_account(name: str = "paimon-spark", *, driver: str = "paimon-driver") -> Executors:
     sizes = {"instances": 2, "cores": 1, "cpu_millis": 1000, "heap_mib": 640, "overhead_mib": 384, "timeout_seconds": 9}
-    return Executors(job=JobExecutors(**sizes, service_account=name), driver_account=driver)
+    return Executors(job=JobExecutors(**sizes, service_account=name), driver_account=driver, scratch="10Gi")
 
 
 def a_variable(secret: str) -> tuple[Variable, ...]:

@@ -16,29 +16,24 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from paimon_operator.core.ports import Kind
 from paimon_operator.kube.resources import RESOURCES
 from tests.apiserver.connected import Connected, connected
-from tests.apiserver.crds import install
-from tests.apiserver.namespace_client import NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
-from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
-from tests.support.manifests import REMOVED, keyed_table
+from tests.cluster.apiserver import ApiServer
 from tools.benchmarks.fleet.kubelet import Kubelets
 from tools.benchmarks.fleet.operator_figures import Figures, figures, is_idle, peak_mib
+from tools.benchmarks.fleet.stage import create_tables, operator_on_one_core, serving
 
 RUNS: Final = 300
 NAMESPACE: Final = "fleet"
-_CLIENTS: Final = 20
 _PATIENCE_S: Final = 1800
 IDLE_S: Final = 60
 _PAGE: Final = 50
@@ -47,20 +42,6 @@ _OF_THE_PROCESS: Final = 10
 _TABLES: Final = RESOURCES[Kind.TABLE]
 HEAD: Final = """| tables | what | seconds | CPU s | CPU ms each | requests each | a minute | peak MiB |
 |---|---|---|---|---|---|---|---|"""
-
-
-@contextmanager
-def operator_on_one_core(server: ApiServer, directory: Path) -> Iterator[OperatorProcess]:
-    """The operator, which watches the namespace of the fleet. Everything else has the other cores."""
-    with OperatorProcess(
-        server.kubeconfig,
-        directory,
-        namespaces=[NAMESPACE],
-        lease_namespace=NAMESPACE,
-        lease_name=f"fleet-{time.monotonic_ns()}",  # the one before was killed and may still hold its Lease
-    ) as operator:
-        os.sched_setaffinity(operator.process.pid, {0})
-        yield operator
 
 
 class Line(NamedTuple):
@@ -82,20 +63,12 @@ class Fleet:
 
     async def create(self, operator: OperatorProcess) -> None:
         """Creates the tables and waits until each has its conditions."""
-        left = iter(range(self._count))
-
-        async def create() -> None:
-            for number in left:
-                body = keyed_table(
-                    metadata__name=f"t{number}", metadata__namespace=NAMESPACE, spec__writes=REMOVED, spec__suspend=True
-                )
-                await self._api.store.create(Kind.TABLE, NAMESPACE, body)
 
         async def settled() -> bool:
             return await self._count_where("Suspended", "True") == self._count
 
         async def work() -> None:
-            await asyncio.gather(*(create() for _ in range(_CLIENTS)))
+            await create_tables(self._api, NAMESPACE, range(self._count))
             await until(settled)
 
         await self._measured("create", operator, work, self._count)
@@ -156,29 +129,16 @@ async def until(is_true: Callable[[], Awaitable[bool]]) -> None:
         await asyncio.sleep(1)
 
 
-def prepare(server: ApiServer) -> None:
-    """Creates the namespace of the fleet and its catalog."""
-    NamespaceClient(server.kubeconfig, NAMESPACE).create_catalog()
-
-
-@contextmanager
-def _serving(directory: Path) -> Iterator[ApiServer]:
-    with ApiServer(directory / "server", controllers=USUAL_CONTROLLERS) as server:
-        install(server.kubeconfig)
-        prepare(server)
-        yield server
-
-
 async def measure(
     server: ApiServer, count: int, directory: Path, *, runs: int = RUNS, idle_s: float = IDLE_S
 ) -> tuple[list[Line], float]:
     """What was measured of one fleet, and the most MiB that the operator had after its restart."""
     async with connected(server.kubeconfig, namespaces=(NAMESPACE,), timeout_s=120) as api:
         fleet = Fleet(api, count)
-        with operator_on_one_core(server, directory) as operator:
+        with operator_on_one_core(server, directory, NAMESPACE) as operator:
             operator.wait_until_working()
             await fleet.create(operator)
-        with operator_on_one_core(server, directory) as operator:
+        with operator_on_one_core(server, directory, NAMESPACE) as operator:
             await fleet.restart(operator)
             peak = peak_mib(operator)
             await fleet.idle(operator, idle_s)
@@ -217,7 +177,7 @@ def main(arguments: Sequence[str]) -> int:
     rows: list[str] = []
     problems: list[str] = []
     for count in [int(each) for each in arguments] or [100, 1000]:
-        with tempfile.TemporaryDirectory() as directory, _serving(Path(directory)) as server:
+        with tempfile.TemporaryDirectory() as directory, serving(Path(directory), NAMESPACE) as server:
             lines, peak = asyncio.run(measure(server, count, Path(directory)))
         rows += [_row(count, line, peak) for line in lines]
         problems += missed(lines)

@@ -7,86 +7,59 @@ fails where the 99th percentile beside the others is more than twice that withou
 from __future__ import annotations
 
 import asyncio
-import os
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from paimon_operator.core.ports import Kind
+from paimon_operator.core.ports import Kind, Manifest
 from tests.apiserver.connected import Connected, connected
-from tests.apiserver.crds import install
-from tests.apiserver.namespace_client import NamespaceClient
-from tests.apiserver.operator_process import OperatorProcess
-from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
-from tests.support.manifests import REMOVED, keyed_table
+from tests.cluster.apiserver import ApiServer
+from tools.benchmarks.fleet.stage import create_table, create_tables, operator_on_one_core, serving
 
 QUIET, NOISY = "quiet", "noisy"
 SAMPLES: Final = 200
 GOAL: Final = 2.0
-_CLIENTS: Final = 20
 _BETWEEN_LOOKS_S: Final = 0.01
 _BETWEEN_SAMPLES_S: Final = 0.1
 _PATIENCE_S: Final = 300
 
 
-class Namespaces:
-    """The two namespaces. Names of tables are counted over both."""
-
-    def __init__(self, api: Connected) -> None:
-        self._api, self._made = api, 0
-
-    async def waits(self, count: int) -> list[float]:
-        """Seconds from the creation of each of `count` tables, one after the other, until it has its conditions."""
-        return [await self._wait() for _ in range(count)]
-
-    async def fill(self, count: int) -> None:
-        """Creates tables in the noisy namespace, by several clients at once."""
-        left = iter(range(count))
-
-        async def create() -> None:
-            for _ in left:
-                await self._create(NOISY)
-
-        await asyncio.gather(*(create() for _ in range(_CLIENTS)))
-
-    async def is_settled(self) -> bool:
-        """Whether every table of the noisy namespace has its conditions."""
-        return all(map(_has_conditions, await self._api.store.list(Kind.TABLE, NOISY)))
-
-    async def _wait(self) -> float:
-        await asyncio.sleep(_BETWEEN_SAMPLES_S)
-        began, name = time.monotonic(), await self._create(QUIET)
-        while not _has_conditions(await self._api.store.get(Kind.TABLE, QUIET, name) or {}):
-            if time.monotonic() - began > _PATIENCE_S:
-                raise TimeoutError(f"table {name} has no conditions")
-            await asyncio.sleep(_BETWEEN_LOOKS_S)
-        return time.monotonic() - began
-
-    async def _create(self, namespace: str) -> str:
-        self._made += 1
-        name = f"t{self._made}"
-        body = keyed_table(metadata__name=name, metadata__namespace=namespace, spec__writes=REMOVED, spec__suspend=True)
-        await self._api.store.create(Kind.TABLE, namespace, body)
-        return name
+async def waits(api: Connected, numbers: Iterable[int]) -> list[float]:
+    """Seconds from the creation of each table of the quiet namespace, one after the other, until it has conditions."""
+    return [await _wait(api, number) for number in numbers]
 
 
-def _has_conditions(table: object) -> bool:
-    return isinstance(table, dict) and bool((table.get("status") or {}).get("conditions"))
+async def _wait(api: Connected, number: int) -> float:
+    await asyncio.sleep(_BETWEEN_SAMPLES_S)
+    began, name = time.monotonic(), await create_table(api, QUIET, number)
+    while not _has_conditions(await api.store.get(Kind.TABLE, QUIET, name)):
+        if time.monotonic() - began > _PATIENCE_S:
+            raise TimeoutError(f"table {name} has no conditions")
+        await asyncio.sleep(_BETWEEN_LOOKS_S)
+    return time.monotonic() - began
+
+
+async def _is_settled(api: Connected) -> bool:
+    """Whether every table of the noisy namespace has its conditions."""
+    return all(map(_has_conditions, await api.store.list(Kind.TABLE, NOISY)))
+
+
+def _has_conditions(table: Manifest | None) -> bool:
+    return bool(((table or {}).get("status") or {}).get("conditions"))
 
 
 async def measure(server: ApiServer, tables: int) -> tuple[list[float], list[float], bool]:
     """The waits alone, those beside the others, and whether the others were still waiting at the last of them."""
     async with connected(server.kubeconfig, namespaces=(QUIET, NOISY), timeout_s=120) as api:
-        namespaces = Namespaces(api)
-        alone = await namespaces.waits(SAMPLES)
-        noise = asyncio.create_task(namespaces.fill(tables))
-        await asyncio.sleep(1)
-        beside = await namespaces.waits(SAMPLES)
-        is_busy = not noise.done() or not await namespaces.is_settled()
+        alone = await waits(api, range(SAMPLES))
+        noise = asyncio.create_task(create_tables(api, NOISY, range(tables)))
+        await asyncio.sleep(1)  # until the operator has work
+        beside = await waits(api, range(SAMPLES, 2 * SAMPLES))
+        is_busy = not noise.done() or not await _is_settled(api)
         await noise
         return alone, beside, is_busy
 
@@ -99,17 +72,11 @@ def p99(waits: Sequence[float]) -> float:
 def _run(tables: int) -> tuple[list[float], list[float], bool]:
     with (
         tempfile.TemporaryDirectory() as directory,
-        ApiServer(Path(directory) / "server", controllers=USUAL_CONTROLLERS) as server,
+        serving(Path(directory), QUIET, NOISY) as server,
+        operator_on_one_core(server, Path(directory), QUIET, NOISY) as operator,
     ):
-        install(server.kubeconfig)
-        for namespace in (QUIET, NOISY):
-            NamespaceClient(server.kubeconfig, namespace).create_catalog()
-        with OperatorProcess(
-            server.kubeconfig, Path(directory), namespaces=[QUIET, NOISY], lease_namespace=QUIET
-        ) as operator:
-            os.sched_setaffinity(operator.process.pid, {0})
-            operator.wait_until_working()
-            return asyncio.run(measure(server, tables))
+        operator.wait_until_working()
+        return asyncio.run(measure(server, tables))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -19,6 +19,8 @@ class DriverLimit(Driver):
     """Largest number of CPUs."""
     memory: Memory | None = None
     """Largest memory, also after an attempt that ran out of memory."""
+    scratch: Memory | None = None
+    """Most disk space of the Pod on its node. No scheduler reserves it, so without a limit a table may fill a node."""
 
 
 class ExecutorLimit(Executor):
@@ -30,6 +32,8 @@ class ExecutorLimit(Executor):
     """Largest number of CPUs of each executor Pod."""
     memory: Memory | None = None
     """Largest memory of each executor Pod."""
+    scratch: Memory | None = None
+    """Most disk space of each Pod on its node. No scheduler reserves it, so without a limit a table may fill a node."""
 
 
 class SparkLimits(ApiModel):

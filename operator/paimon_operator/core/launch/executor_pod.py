@@ -34,7 +34,7 @@ class Executors:
     job: JobExecutors
     driver_account: str
     """Service account of the driver: it may handle Pods."""
-    scratch: str = "10Gi"
+    scratch: str
     """Upper bound of the directory in which each executor spills."""
 
     @property

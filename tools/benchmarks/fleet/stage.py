@@ -1,0 +1,64 @@
+"""What the benchmarks of fleets share: an API server without nodes, an operator on one core, and many new tables."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from paimon_operator.core.ports import Kind
+from tests.apiserver.connected import Connected
+from tests.apiserver.crds import install
+from tests.apiserver.namespace_client import NamespaceClient
+from tests.apiserver.operator_process import OperatorProcess
+from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
+from tests.support.manifests import REMOVED, keyed_table
+
+_CLIENTS: Final = 20
+
+
+@contextmanager
+def serving(directory: Path, *namespaces: str) -> Iterator[ApiServer]:
+    """An API server with these namespaces, each with a catalog."""
+    with ApiServer(directory / "server", controllers=USUAL_CONTROLLERS) as server:
+        install(server.kubeconfig)
+        for namespace in namespaces:
+            NamespaceClient(server.kubeconfig, namespace).create_catalog()
+        yield server
+
+
+@contextmanager
+def operator_on_one_core(server: ApiServer, directory: Path, *namespaces: str) -> Iterator[OperatorProcess]:
+    """An operator that watches these namespaces. Everything else has the other cores."""
+    with OperatorProcess(
+        server.kubeconfig,
+        directory,
+        namespaces=namespaces,
+        lease_namespace=namespaces[0],
+        lease_name=f"fleet-{time.monotonic_ns()}",  # the one before was killed and may still hold its Lease
+    ) as operator:
+        os.sched_setaffinity(operator.process.pid, {0})
+        yield operator
+
+
+async def create_tables(api: Connected, namespace: str, numbers: Iterable[int]) -> None:
+    """Creates suspended tables by several clients at once."""
+    left = iter(numbers)
+
+    async def create() -> None:
+        for number in left:
+            await create_table(api, namespace, number)
+
+    await asyncio.gather(*(create() for _ in range(_CLIENTS)))
+
+
+async def create_table(api: Connected, namespace: str, number: int) -> str:
+    """Creates a suspended table and returns its name."""
+    name = f"t{number}"
+    body = keyed_table(metadata__name=name, metadata__namespace=namespace, spec__writes=REMOVED, spec__suspend=True)
+    await api.store.create(Kind.TABLE, namespace, body)
+    return name
