@@ -75,7 +75,7 @@ def _suite(item: pytest.Item) -> str:
 def _group(item: pytest.Item) -> str | None:
     suite, file = _suite(item), item.path.stem
     if suite == "spark":
-        return f"spark-{_servers(item) or _engine(item) or 'no-engine'}"
+        return f"spark-{_servers(item) or _jvm(item) or 'no-engine'}"
     if suite == "apiserver":
         # Few groups, because each process with such a test has an API server, which is never idle.
         if file in ON_ITS_OWN_SERVER:
@@ -102,9 +102,11 @@ def _servers(item: pytest.Item) -> str | None:
     return "jdbc" if "jdbc_servers" in fixtures else None
 
 
-def _engine(item: pytest.Item) -> str | None:
+def _jvm(item: pytest.Item) -> str | None:
+    """The engine of a Spark test, with one of two halves of the modules: one JVM for all would be the last to end."""
     parameters = getattr(getattr(item, "callspec", None), "params", {})
-    return str(parameters["engine_id"]) if "engine_id" in parameters else None
+    half = sum(item.path.stem.encode()) % 2
+    return f"{parameters['engine_id']}-{half}" if "engine_id" in parameters else None
 
 
 def _group_on_the_node(item: pytest.Item) -> str | None:

@@ -1,6 +1,7 @@
 """The life cycle of a table on any storage: creation, loads, compaction, expiry, drop. pypaimon reads the rows.
 
-`Lifecycle` has its steps as tests, for `make test`; `live` and `drop` are the same with executors throughout.
+`Lifecycle` has its steps as tests, for `make test`, and `ShortLife` two of them; `live` and `drop` are the same with
+executors throughout, for `make test-long`.
 """
 
 from __future__ import annotations
@@ -21,20 +22,35 @@ YEARLY = "0 0 1 1 *"
 KEYS = 100
 
 
-class Lifecycle:
-    """The life cycle of the table `orders`, one step per test, in order.
+class Checked:
+    """What the tests of a life cycle of the table `orders` check of its storage.
 
     A subclass has the fixture `lived` of scope `class`: a lab without a table.
     """
-
-    spark: ClassVar[Mapping[str, Any]] = {"mode": "Local", "driver": CLUSTER["driver"]}
-    """What the catalog has from the compaction on."""
 
     def check_loaded(self, lived: Lab) -> None:
         """Checks the storage while the table exists. Subclasses override it."""
 
     def check_dropped(self, lived: Lab) -> None:
         """Checks the storage after the drop. Subclasses override it."""
+
+
+class ShortLife(Checked):
+    """Creation, load and drop, on a storage whose whole life cycle `make test-long` runs."""
+
+    def test_it_is_created_loaded_and_dropped(self, lived: Lab) -> None:
+        load(lived, 1)
+        assert rows(lived) == [(n, 0) for n in range(KEYS)]
+        self.check_loaded(lived)
+        drop(lived)
+        self.check_dropped(lived)
+
+
+class Lifecycle(Checked):
+    """The whole life cycle, one step per test, in order."""
+
+    spark: ClassVar[Mapping[str, Any]] = {"mode": "Local", "driver": CLUSTER["driver"]}
+    """What the catalog has from the compaction on."""
 
     def test_it_is_created_and_loaded(self, lived: Lab) -> None:
         load(lived, 1)

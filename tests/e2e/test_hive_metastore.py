@@ -13,7 +13,7 @@ from tests.cluster.hive.metastore import Metastore
 from tests.e2e.hive_lab import HiveLab
 from tests.e2e.lab import Lab
 from tests.e2e.labs import hive_lab_in, name_of
-from tests.e2e.lifecycle import Lifecycle, drop, live
+from tests.e2e.lifecycle import ShortLife, drop, live
 from tests.support.kubectl import condition
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("postgres")
 DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,!paimon-operator.dev/role"
 
 
-class TestLifeInTheMetastore(Lifecycle):
+class TestLifeInTheMetastore(ShortLife):
     locks: ClassVar[Callable[[], list[str]]]
     """Those that were asked for since the namespace was made."""
 

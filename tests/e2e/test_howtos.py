@@ -97,7 +97,7 @@ def test_sizes_of_the_page_are_effective_and_explained(lab: Lab, orders: Object,
     assert [each["memory"] for each in done["status"]["attempts"]] == ["4096Mi"]
 
 
-DRIVER = {"cores": 2, "memory": "4Gi", "source": "Table"}
+DRIVER = {"cores": 2, "memory": "4Gi", "scratch": "10Gi", "source": "Table"}
 
 
 def effective(found: Object | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from tests.cluster.layout import NODE_ADDRESS, Layout
 from tests.cluster.services import authority
 from tests.e2e import cloud
 from tests.e2e.lab import Lab, committed, once
-from tests.e2e.lifecycle import CLUSTER, KEYS, Lifecycle, drop, live, load, rows
+from tests.e2e.lifecycle import KEYS, ShortLife, drop, live, load, rows
 from tests.e2e.outages import dedicated_s3_of
 from tests.support import secret_values
 from tests.support.kubectl import Kubectl, Object, condition
@@ -117,9 +117,7 @@ def by_identity(lab: Lab) -> Way:
 
 
 @pytest.mark.usefixtures("served")
-class TestLifeByIdentity(Lifecycle):
-    spark = CLUSTER
-
+class TestLifeByIdentity(ShortLife):
     @pytest.fixture(scope="class")
     @classmethod
     def lived(cls, class_lab: Lab) -> Iterator[Lab]:

@@ -28,6 +28,7 @@ from tests.support.engine_matrix import (
     engines_for,
     remove_older_engines,
     remove_repeated_engines,
+    remove_rows,
     remove_without_engine,
 )
 from tests.support.s3_server import S3Server, s3_server
@@ -66,12 +67,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Removes tests that no available engine can run. The summary names the missing engines.
 
-    Only `--whole-matrix` runs all combinations of an engine and another parameter that is in turn, and every test with
-    every engine.
+    Only `--whole-matrix` runs all combinations of an engine and another parameter that is in turn, all rows of the
+    tests that have many, and every test with every engine.
     """
     remove_without_engine(items)
     if not config.getoption(WHOLE_MATRIX):
         remove_repeated_engines(items, "engine_id")
+        remove_rows(items, "engine_id")
         remove_older_engines(items, "engine_id")
 
 

@@ -78,6 +78,7 @@ def described(document: dict[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(kept), object_hook=lambda each: without(each, "id"))  # type: ignore[no-any-return]
 
 
+@pytest.mark.some_rows(2)
 @pytest.mark.engines_in_turn("seed")
 @pytest.mark.parametrize("seed", range(5))
 def test_a_history_of_edits_ends_in_the_last_manifest_and_keeps_each_surviving_value(lake: Lake, seed: int) -> None:

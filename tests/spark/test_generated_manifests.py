@@ -14,7 +14,7 @@ from tests.support.generated_manifests.generator import manifest
 from tests.support.generated_manifests.kept import COUNT, judge, kept
 
 PARTS = 50
-USUAL = 6
+USUAL = 2
 """So many parts, with ten manifests each, belong to `make test`."""
 
 

@@ -33,9 +33,9 @@ def spec_of(place: str, type_: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "place",
     [
-        "primary key",
+        pytest.param("primary key", marks=pytest.mark.long),
         "partition of keys",
-        "sequence",
+        pytest.param("sequence", marks=pytest.mark.long),
         pytest.param("partition key", marks=pytest.mark.long),
         pytest.param("bucket key", marks=pytest.mark.long),
     ],

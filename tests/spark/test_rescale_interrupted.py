@@ -45,6 +45,7 @@ def test_the_steps_of_a_rescale_are_those_between_which_drivers_are_killed(s3_la
     assert len(overwritten) == RESCALE_STEPS.count("rewrite")
 
 
+@pytest.mark.some_rows(3)
 @pytest.mark.engines_in_turn("moment")
 @pytest.mark.parametrize("moment", RESCALE_MOMENTS)
 def test_a_driver_killed_between_any_two_steps_is_continued_by_the_next_run(s3_lake: S3Lake, moment: str) -> None:

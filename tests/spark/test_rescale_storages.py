@@ -49,6 +49,7 @@ def rescale_with_late_upserts(lake: Lake, keys: int, layout: tuple[str, str]) ->
     check(lake, rows)
 
 
+@pytest.mark.some_rows(1)
 @pytest.mark.engines_in_turn("layout")
 @pytest.mark.parametrize("layout", LAYOUTS[:2], ids=" ".join)
 def test_no_key_is_lost_or_doubled_on_s3(s3_lake: Lake, layout: tuple[str, str]) -> None:

@@ -59,6 +59,7 @@ CASES: Final = [
 ]
 
 
+@pytest.mark.some_rows(3)
 @pytest.mark.engines_in_turn("case")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_changelogs_and_deletes_are_read_back(lake: Lake, case: Case) -> None:

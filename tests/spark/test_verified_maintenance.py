@@ -193,6 +193,7 @@ def nested(lake: Lake) -> None:
         lake.outside(f"INSERT INTO outside.shop.orders VALUES ({BEFORE})")
 
 
+@pytest.mark.some_rows(3)
 @pytest.mark.engines_in_turn("sentence")
 @pytest.mark.parametrize("sentence", CHANGES)
 def test_a_change_inside_a_nested_value_is_found(lake: Lake, sentence: str) -> None:

@@ -16,8 +16,8 @@ WHOLE_MATRIX: Final = "--whole-matrix"
 IN_TURN: Final = "engines_in_turn"
 """Marker with the name of a parameter: each of its values runs with one engine, and the engines take turns."""
 
-ALL_ENGINES_EACH: Final = 3
-"""Every so many tests of a module run with all engines in `make test`."""
+SOME_ROWS: Final = "some_rows"
+"""Marker with a number: `make test` runs so many of the test's rows, `make test-long` runs all of them."""
 
 NO_ENGINE: Final = "no-engine"
 """In the place of an engine where none supports the metastore. pytest refuses a test without parameters."""
@@ -69,10 +69,10 @@ def remove_repeated_engines(items: list[pytest.Item], engine: str) -> None:
 
 
 def remove_older_engines(items: list[pytest.Item], engine: str) -> None:
-    """Of the tests of a module that run with several engines, every third keeps all of them, the others the newest.
+    """Of the tests of a module that run with several engines, the first one keeps all of them, the others the newest.
 
-    The first one is among them, so each module runs with each engine. The steps of a class count as one test. The
-    engines of a test are in order, the newest last.
+    So each module runs with each engine. The steps of a class count as one test. The engines of a test are in order,
+    the newest last.
     """
     modules: dict[str, dict[str, list[pytest.Item]]] = defaultdict(lambda: defaultdict(list))
     for item in [each for each in items if engine in _named_parameters(each)]:
@@ -80,11 +80,37 @@ def remove_older_engines(items: list[pytest.Item], engine: str) -> None:
     removed = {
         id(item)
         for tests in modules.values()
-        for number, of_one in enumerate(each for each in tests.values() if len(_engines(each, engine)) > 1)
+        for of_one in [each for each in tests.values() if len(_engines(each, engine)) > 1][1:]
         for item in of_one
-        if number % ALL_ENGINES_EACH and _engines([item], engine) != _engines(of_one, engine)[-1:]
+        if _engines([item], engine) != _engines(of_one, engine)[-1:]
     }
     items[:] = [item for item in items if id(item) not in removed]
+
+
+def remove_rows(items: list[pytest.Item], engine: str) -> None:
+    """Of tests with the marker SOME_ROWS, keeps so many rows as it says, evenly spread, the last one among them.
+
+    A row is a test with its parameters but the engine.
+    """
+    rows: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for item, (test, number) in _sampled(items):
+        if (row := _any_engine(item, engine)) not in rows[test, number]:
+            rows[test, number].append(row)
+    kept = {row for (_, number), all_rows in rows.items() for row in evenly(all_rows, number)}
+    removed = {id(item) for item, _ in _sampled(items) if _any_engine(item, engine) not in kept}
+    items[:] = [item for item in items if id(item) not in removed]
+
+
+def evenly(rows: Sequence[str], number: int) -> list[str]:
+    """Returns `number` of the rows in equal distances, the last one among them; all where there are not more."""
+    if len(rows) <= number:
+        return list(rows)
+    return [rows[(n + 1) * len(rows) // number - 1] for n in range(number)]
+
+
+def _sampled(items: Sequence[pytest.Item]) -> list[tuple[pytest.Item, tuple[str, int]]]:
+    marked = [(item, item.get_closest_marker(SOME_ROWS)) for item in items]
+    return [(item, (item.nodeid.partition("[")[0], marker.args[0])) for item, marker in marked if marker is not None]
 
 
 def _any_engine(item: pytest.Item, engine: str) -> str:

@@ -13,11 +13,14 @@ from tests.cluster.cache import CHECKOUT
 from tests.support.engine_matrix import (
     IN_TURN,
     NO_ENGINE,
+    SOME_ROWS,
     engines_for,
+    evenly,
     newest_engine,
     pairs,
     remove_older_engines,
     remove_repeated_engines,
+    remove_rows,
 )
 
 BOTH = ["paimon-0.9", "paimon-1.4"]
@@ -79,7 +82,7 @@ def test_only_repeated_combinations_of_one_test_are_removed() -> None:
     assert items == [both[0], both[3], *others]
 
 
-def test_every_third_test_of_a_module_keeps_all_engines_and_the_others_keep_the_newest() -> None:
+def test_the_first_test_of_a_module_keeps_all_engines_and_the_others_keep_the_newest() -> None:
     of_modules = [
         item(f"{module}::test_{number}", kind=kind, engine=engine)
         for module in ("a.py", "b.py")
@@ -93,17 +96,31 @@ def test_every_third_test_of_a_module_keeps_all_engines_and_the_others_keep_the_
     remove_older_engines(items, "engine")
 
     for module in ("a.py", "b.py"):
-        kept = [each.nodeid for each in items if each.nodeid.startswith(module) and each not in others]
-        with_all = [f"{module}::test_{test}-{engine}]" for test in ("0[x", "1[y") for engine in ("0", "1")]
-        assert set(with_all) < set(kept)
-        assert len(kept) == 6
+        kept = {each.nodeid for each in items if each.nodeid.startswith(module) and each not in others}
+        assert kept == {f"{module}::test_{test}]" for test in ("0[x-0", "0[x-1", "0[y-1", "1[x-1", "1[y-1")}
     assert items[-3:] == others
 
 
-def item(test: str, *, in_turn: str = "", **parameters: str) -> pytest.Item:
-    """A collected test, as far as the selection reads it; `in_turn` is the parameter of its marker."""
+def test_of_a_test_with_many_rows_so_many_are_kept_as_its_marker_says_with_all_engines() -> None:
+    many = [item("t.py::many", rows=2, kind=str(kind), engine=engine) for kind in range(5) for engine in ("0", "1")]
+    others = [item("t.py::all", kind=str(kind), engine="1") for kind in range(5)]
+    items = [*many, *others]
+
+    remove_rows(items, "engine")
+
+    assert items == [*many[2:4], *many[8:], *others]
+
+
+@pytest.mark.parametrize(("number", "kept"), [(1, "e"), (2, "be"), (3, "ace"), (4, "abce"), (5, "abcde"), (6, "abcde")])
+def test_kept_rows_are_evenly_spread_and_have_the_last_one_among_them(number: int, kept: str) -> None:
+    assert "".join(evenly("abcde", number)) == kept
+
+
+def item(test: str, *, in_turn: str = "", rows: int = 0, **parameters: str) -> pytest.Item:
+    """A collected test, as far as the selection reads it; `in_turn` and `rows` are the parameters of its markers."""
     name = f"{test}[{'-'.join(parameters.values())}]" if parameters else test
-    markers = {IN_TURN: SimpleNamespace(args=(in_turn,))} if in_turn else {}
+    of_markers: dict[str, str | int] = {IN_TURN: in_turn, SOME_ROWS: rows}
+    markers = {name: SimpleNamespace(args=(value,)) for name, value in of_markers.items() if value}
     callspec = SimpleNamespace(params=parameters)
     return cast("pytest.Item", SimpleNamespace(nodeid=name, callspec=callspec, get_closest_marker=markers.get))
 
