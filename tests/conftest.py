@@ -7,6 +7,7 @@ Without `-n` the groups have no effect. Tests with the marker `long` run by `mak
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,8 @@ The groups of a suite start before its single tests, so that no process runs a g
 
 OWN_NODE = "own-node"
 """The group of all tests on the second node. Their marker is `own_node`, because they break the node."""
+WAITING = (OWN_NODE, "apiserver-operator")
+"""Groups that start before all others: they take long and mostly wait."""
 ON_ITS_OWN_SERVER = ("test_bad_day", "test_tenants")
 """Files of tests/apiserver whose tests share a server with no other file."""
 IN_ORDER = ("test_cluster_lifecycle", "test_release_lifecycle")
@@ -49,15 +52,20 @@ REPEATED: Final = "every_write"
 """Marker of tests that walk the same lines a thousand times. To count these takes as long as the tests themselves."""
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist, registered after conftest files, reads the marks in its own hook of this name
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Assigns the groups: tests that share a server, a JVM, a node or the table of one lifecycle."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # xdist reads the marks in its own hook of this name
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Assigns the groups: tests that share a server, a JVM, a node or the table of one lifecycle. Orders them.
+
+    pytest's own hook of this name brings the tests together that share a parameter of a session, so the order is made
+    after it.
+    """
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
         if item.get_closest_marker(REPEATED):
             item.add_marker("no_cover")
     order = _order(items)
+    yield
     items.sort(key=lambda item: order[_unit(item)])
 
 
@@ -121,7 +129,7 @@ def _group_on_the_node(item: pytest.Item) -> str | None:
 
 
 def _order(items: list[pytest.Item]) -> dict[str, tuple[bool, int, int]]:
-    """Returns the rank of each unit: the second node, then one unit of each suite in turn, a suite's groups first."""
+    """Returns the rank of each unit: WAITING, then one unit of each suite in turn, a suite's groups first."""
     units: dict[str, pytest.Item] = {}
     for item in items:
         units.setdefault(_unit(item), item)
@@ -129,8 +137,7 @@ def _order(items: list[pytest.Item]) -> dict[str, tuple[bool, int, int]]:
     positions: Counter[str] = Counter()
     for unit in sorted(units, key=lambda each: each == units[each].nodeid):  # a single test is its own unit
         suite = _suite(units[unit])
-        on_shared_node = units[unit].get_closest_marker("own_node") is None
-        ranks[unit] = on_shared_node, positions[suite], SUITES.index(suite) if suite in SUITES else len(SUITES)
+        ranks[unit] = unit not in WAITING, positions[suite], SUITES.index(suite) if suite in SUITES else len(SUITES)
         positions[suite] += 1
     return ranks
 

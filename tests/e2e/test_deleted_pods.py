@@ -27,7 +27,9 @@ def made(lab: Lab) -> Lab:
     return lab
 
 
-@pytest.mark.parametrize("force", [False, True], ids=["gracefully", "by force"])
+@pytest.mark.parametrize(
+    "force", [pytest.param(False, marks=pytest.mark.long, id="gracefully"), pytest.param(True, id="by force")]
+)
 def test_a_deleted_driver_ends_before_the_next_one_starts(made: Lab, *, force: bool) -> None:
     lab = made
     lab.kubectl.apply(lab.table("t", COLUMNS, writes=[once("import", "in/1.json", mode="Append")]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.lab import Lab, once
 from tests.support.kubectl import condition
 
@@ -39,6 +41,7 @@ def test_a_missing_secret_is_reported_without_a_failed_attempt(lab: Lab) -> None
     assert len(run["status"]["attempts"]) == 1
 
 
+@pytest.mark.long
 def test_a_missing_bucket_stalls_the_table_until_it_exists(lab: Lab, *, by_an_edit: bool) -> None:
     bucket = f"late-{lab.namespace}"
     late = {"catalogRef": {"name": "late"}}
@@ -70,6 +73,7 @@ def test_a_missing_input_is_reported_in_the_status_of_a_ready_table(lab: Lab, *,
     assert lab.rows("t") == [{"id": 1, "v": "came"}]
 
 
+@pytest.mark.long
 def test_an_input_with_a_wrong_column_writes_nothing(lab: Lab, *, by_an_edit: bool) -> None:
     lab.land("in/1.json", [{"id": 1, "v": "right"}, {"id": 2, "v": "right", "colour": "unheard of"}])
     lab.kubectl.apply(lab.table("t", COLUMNS, keys=["id"], writes=[once("import", "in/1.json")]))

@@ -14,7 +14,7 @@ from tests.e2e.soak import LATEST_S, ROWS_PER_FILE, Event, Soak, script
 @pytest.mark.long
 @pytest.mark.own_node
 @pytest.mark.parametrize(
-    ("ticks", "operators", "drivers"), [pytest.param(6, 2, 2, id="six", marks=pytest.mark.soak), (20, 5, 3)]
+    ("ticks", "operators", "drivers"), [pytest.param(4, 1, 1, id="four", marks=pytest.mark.soak), (20, 5, 3)]
 )
 def test_ticks_with_random_kills_load_every_row_once(soak: Soak, ticks: int, operators: int, drivers: int) -> None:
     soak.run(ticks)
@@ -26,7 +26,7 @@ def test_ticks_with_random_kills_load_every_row_once(soak: Soak, ticks: int, ope
     assert sorted(row["id"] for row in soak.lab.rows("soak")) == rows, f"seed {soak.seed}"
 
 
-@pytest.mark.parametrize("ticks", [6, 20])
+@pytest.mark.parametrize("ticks", [4, 20])
 def test_every_seed_kills_operator_and_driver_and_has_one_outage(ticks: int) -> None:
     for seed in range(200):
         ticked = script(seed, ticks)

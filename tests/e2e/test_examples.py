@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -32,13 +32,21 @@ def with_a(kind: str) -> list[Path]:
     ]
 
 
+def some_long(paths: Sequence[Path]) -> list[object]:
+    """Returns the parameters for the examples: every third one runs in `make test`, the rest in `make test-long`."""
+    return [
+        pytest.param(path, id=path.stem, marks=pytest.mark.long if number % 3 else ())
+        for number, path in enumerate(paths)
+    ]
+
+
 def test_all_objects_of_the_examples_have_different_names() -> None:
     """Tests and users apply the examples into one namespace."""
     names = [(each["kind"], each["metadata"].get("name")) for path in with_a("PaimonTable") for each in documents(path)]
     assert len(set(names)) == len(names), sorted(names)
 
 
-@pytest.mark.parametrize("path", with_a("PaimonTable"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", some_long(with_a("PaimonTable")))
 def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str]) -> None:
     shop = Kubectl(namespace=release.SHOP, env=cluster_env)
     new = [each for each in documents(path) if shop.get(each["kind"], each["metadata"]["name"]) is None]

@@ -104,6 +104,7 @@ class TestLossOfAnExecutor:
         assert has_no_executors(loaded)
 
 
+@pytest.mark.long
 class TestKilledDriver:
     """A compaction by executors whose driver is killed during the run."""
 

@@ -121,6 +121,7 @@ class TestLifeUnderTheLock:
         assert lab.keys(f"shared/{lab.namespace}.db/t/") == []
 
 
+@pytest.mark.long
 def test_a_wrong_password_stalls_until_the_secret_is_corrected(
     lab: Lab, login: postgres.Login, *, by_an_edit: bool
 ) -> None:

@@ -176,6 +176,7 @@ def test_the_life_cycle_of_a_table_with_a_file_of_keys_on_a_server_of_a_private_
     drop(by_file)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("served")
 def test_temporary_keys_need_their_session_token(lab: Lab, *, by_an_edit: bool) -> None:
     keys = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.e2e.lab import Lab, once
 from tests.support.kubectl import Object
 
@@ -49,6 +51,7 @@ def test_an_edit_is_planned_approved_and_applied_and_the_rows_stay(lab: Lab) -> 
     assert len(lab.runs("orders", "Write")) == 1, "the write has loaded before the edit"
 
 
+@pytest.mark.long
 def test_an_illegal_edit_leaves_the_table_as_it_is(lab: Lab) -> None:
     lab.land("in/1.json", [{"id": 1, "amount": 7, "colour": "red"}])
     lab.kubectl.apply(table(lab, COLUMNS))
