@@ -28,7 +28,7 @@ The groups of a suite start before its single tests, so that no process runs a g
 
 OWN_NODE = "own-node"
 """The group of all tests on the second node. Their marker is `own_node`, because they break the node."""
-WAITING = (OWN_NODE, "apiserver-operator")
+WAITING = (OWN_NODE, "apiserver-operator", "spark-hdfs")
 """Groups that start before all others: they take long and mostly wait."""
 ON_ITS_OWN_SERVER = ("test_bad_day", "test_tenants")
 """Files of tests/apiserver whose tests share a server with no other file."""
