@@ -105,7 +105,6 @@ def until(met: Callable[[], bool], what: str) -> None:
     assert wait_until(met, timeout=180, interval=0.2), what
 
 
-@pytest.mark.newest_engine
 def test_two_executors_do_a_compaction_and_no_secret_is_in_any_object(
     loaded: Lake, ns: ExecutorNamespace, kubelet: Kubelet
 ) -> None:

@@ -11,7 +11,6 @@ from tests.support.spark_process import ROOT
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
 
 
-@pytest.mark.some_rows(1)
 @pytest.mark.engines_in_turn("hdfs_kind")
 def test_a_table_lives_on_hdfs(hdfs_lake: HdfsLake) -> None:
     """Input files and ledger are on HDFS too. Hadoop's shell copies the files and pypaimon reads the rows."""

@@ -33,7 +33,7 @@ def spec_of(place: str, type_: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "place",
     [
-        pytest.param("primary key", marks=pytest.mark.long),
+        "primary key",
         "partition of keys",
         pytest.param("sequence", marks=pytest.mark.long),
         pytest.param("partition key", marks=pytest.mark.long),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import pytest
@@ -71,8 +72,7 @@ def remove_repeated_engines(items: list[pytest.Item], engine: str) -> None:
 def remove_older_engines(items: list[pytest.Item], engine: str) -> None:
     """Of the tests of a module that run with several engines, the first one keeps all of them, the others the newest.
 
-    So each module runs with each engine. The steps of a class count as one test. The engines of a test are in order,
-    the newest last.
+    So each module runs with each engine. The steps of a class count as one test.
     """
     modules: dict[str, dict[str, list[pytest.Item]]] = defaultdict(lambda: defaultdict(list))
     for item in [each for each in items if engine in _named_parameters(each)]:
@@ -122,13 +122,18 @@ def _any_engine(item: pytest.Item, engine: str) -> str:
 
 
 def _engines(items: Sequence[pytest.Item], engine: str) -> list[object]:
-    return list(dict.fromkeys(_named_parameters(item)[engine] for item in items))
+    """The engines of the tests, the newest last. pytest changes the order of tests that share a parameter."""
+    return _by_version(_named_parameters(item)[engine] for item in items)
+
+
+def _by_version(engines: Iterable[object]) -> list[object]:
+    return sorted(set(engines), key=lambda each: [int(number) for number in re.findall("[0-9]+", str(each))])
 
 
 def _repeated(tests: Sequence[pytest.Item], parameter: str, engine: str) -> list[pytest.Item]:
     parameters = map(_named_parameters, tests)
     found = [(repr(each[parameter]), each[engine]) for each in parameters]
-    kept = set(pairs(list(dict.fromkeys(p for p, _ in found)), list(dict.fromkeys(e for _, e in found))))
+    kept = set(pairs(list(dict.fromkeys(p for p, _ in found)), _by_version(e for _, e in found)))
     return [test for test, pair in zip(tests, found, strict=True) if pair not in kept]
 
 

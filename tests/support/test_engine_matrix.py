@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 
 from tests.cluster.cache import CHECKOUT
+from tests.support.engine_coverage import untested
 from tests.support.engine_matrix import (
     IN_TURN,
     NO_ENGINE,
@@ -82,22 +83,25 @@ def test_only_repeated_combinations_of_one_test_are_removed() -> None:
     assert items == [both[0], both[3], *others]
 
 
-def test_the_first_test_of_a_module_keeps_all_engines_and_the_others_keep_the_newest() -> None:
+@pytest.mark.parametrize("engines", [("1.9", "1.10"), ("1.10", "1.9")])
+def test_the_first_test_of_a_module_keeps_all_engines_and_the_others_keep_the_newest(engines: tuple[str, str]) -> None:
     of_modules = [
         item(f"{module}::test_{number}", kind=kind, engine=engine)
+        for engine in engines  # pytest brings the tests of an engine together
         for module in ("a.py", "b.py")
         for number in range(2)
         for kind in ("x", "y")
-        for engine in ("0", "1")
     ]
-    others = [item("a.py::test_newest", engine="1"), item("a.py::test_oldest", engine="0"), item("a.py::test_none")]
+    others = [item("a.py::test_new", engine="1.10"), item("a.py::test_old", engine="1.9"), item("a.py::test_none")]
     items = [*of_modules, *others]
 
     remove_older_engines(items, "engine")
 
     for module in ("a.py", "b.py"):
         kept = {each.nodeid for each in items if each.nodeid.startswith(module) and each not in others}
-        assert kept == {f"{module}::test_{test}]" for test in ("0[x-0", "0[x-1", "0[y-1", "1[x-1", "1[y-1")}
+        assert kept == {
+            f"{module}::test_{test}]" for test in ("0[x-1.9", "0[x-1.10", "0[y-1.10", "1[x-1.10", "1[y-1.10")
+        }
     assert items[-3:] == others
 
 
@@ -125,30 +129,43 @@ def item(test: str, *, in_turn: str = "", rows: int = 0, **parameters: str) -> p
     return cast("pytest.Item", SimpleNamespace(nodeid=name, callspec=callspec, get_closest_marker=markers.get))
 
 
-COLLECT_ON_THE_OLDEST = """
+COLLECT = """
 import sys
+from pathlib import Path
 import pytest
 from tests.cluster import release
 from tools.engines import fetch
 
-known = fetch.fetch
-fetch.fetch = lambda engine: fetch.Availability(engine, None, "left out") if "1.4" in engine.id else known(engine)
-release.engines = lambda: ["paimon-0.9"]
-sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
+ready = sys.argv[1].split(",")
+fetch.fetch = lambda engine: fetch.Availability(engine, Path() if engine.id in ready else None, "left out")
+release.engines = lambda: ready
+sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "-m", "not long or soak", *sys.argv[2:]]))
 """
 
 
-def test_a_clone_without_the_newest_engine_collects_all_but_the_tests_of_what_it_alone_has() -> None:
-    command = [sys.executable, "-c", COLLECT_ON_THE_OLDEST, "tests/e2e", "tests/spark"]
+def collected(*engines: str) -> str:
+    """The ids of the tests of `make test` on a machine that holds these engines."""
+    command = [sys.executable, "-c", COLLECT, ",".join(engines), "tests/apiserver", "tests/spark", "tests/e2e"]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
-
     assert done.returncode == pytest.ExitCode.OK, done.stdout
+    return done.stdout
+
+
+def test_a_clone_without_the_newest_engine_collects_all_but_the_tests_of_what_it_alone_has() -> None:
+    found = collected("paimon-0.9")
+
     for suite in ("e2e", "spark"):
-        assert f"tests/{suite}/test_hive_metastore.py::" in done.stdout
-    assert "test_jdbc_metastore" not in done.stdout
-    assert "test_sort_compaction" not in done.stdout
-    assert "paimon-1.4]" not in done.stdout
-    assert NO_ENGINE not in done.stdout
+        assert f"tests/{suite}/test_hive_metastore.py::" in found
+    assert "test_jdbc_metastore" not in found
+    assert "test_sort_compaction" not in found
+    assert "paimon-1.4]" not in found
+    assert NO_ENGINE not in found
+
+
+def test_what_is_left_for_make_test_has_each_engine_in_each_module_whose_results_differ_by_engine() -> None:
+    ids = [line.partition(".py::") for line in collected(*BOTH).splitlines() if ".py::" in line]
+
+    assert untested([(file.replace("/", "."), test) for file, _, test in ids], BOTH) == []
 
 
 @pytest.mark.parametrize(("used", "newest"), [(BOTH[::-1], "paimon-1.4"), (["paimon-0.9"], "paimon-0.9")])
