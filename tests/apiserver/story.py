@@ -126,14 +126,11 @@ def runs_of(story: Story) -> list[Manifest]:
 
     Of the runs that were made within a second, the first one to end comes first.
     """
-    runs = sorted(story.ns.all(RUNS), key=_age)
+    runs = story.ns.all(RUNS)
+    runs.sort(key=lambda run: (run["metadata"]["creationTimestamp"], int(run["metadata"]["resourceVersion"])))
     assert all(len(run["status"]["attempts"]) == 1 for run in runs)
     assert story.proxy.writes.count("POST pods") == len(runs)
     return runs
-
-
-def _age(run: Manifest) -> tuple[str, int]:
-    return run["metadata"]["creationTimestamp"], int(run["metadata"]["resourceVersion"])
 
 
 def job_of_last(story: Story) -> Manifest:

@@ -1,7 +1,7 @@
 """The life cycle of a table on any storage: creation, loads, compaction, expiry, drop. pypaimon reads the rows.
 
-`Lifecycle` has its steps as tests, for `make test`, and `ShortLife` two of them; `live` and `drop` are the same with
-executors throughout, for `make test-long`.
+`make test` runs `Lifecycle`, with a test for each step, and `ShortLife`, without compaction and expiry.
+`make test-long` runs `live` and `drop`: all steps, and executors do the last load and the compaction.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def with_a(kind: str) -> list[Path]:
     ]
 
 
-def some_long(paths: Sequence[Path]) -> list[object]:
+def every_third(paths: Sequence[Path]) -> list[object]:
     """Returns the parameters for the examples: every third one runs in `make test`, the rest in `make test-long`."""
     return [
         pytest.param(path, id=path.stem, marks=pytest.mark.long if number % 3 else ())
@@ -46,7 +46,7 @@ def test_all_objects_of_the_examples_have_different_names() -> None:
     assert len(set(names)) == len(names), sorted(names)
 
 
-@pytest.mark.parametrize("path", some_long(with_a("PaimonTable")))
+@pytest.mark.parametrize("path", every_third(with_a("PaimonTable")))
 def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str]) -> None:
     shop = Kubectl(namespace=release.SHOP, env=cluster_env)
     new = [each for each in documents(path) if shop.get(each["kind"], each["metadata"]["name"]) is None]

@@ -64,6 +64,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("engine_id", engines, scope="session")
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest's own hook of this name changes the order, on which the choice depends
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Removes tests that no available engine can run. The summary names the missing engines.
 

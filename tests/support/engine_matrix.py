@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import pytest
@@ -72,7 +71,8 @@ def remove_repeated_engines(items: list[pytest.Item], engine: str) -> None:
 def remove_older_engines(items: list[pytest.Item], engine: str) -> None:
     """Of the tests of a module that run with several engines, the first one keeps all of them, the others the newest.
 
-    So each module runs with each engine. The steps of a class count as one test.
+    So each module runs with each engine. The steps of a class count as one test. The engines of a test are in order,
+    the newest last.
     """
     modules: dict[str, dict[str, list[pytest.Item]]] = defaultdict(lambda: defaultdict(list))
     for item in [each for each in items if engine in _named_parameters(each)]:
@@ -92,13 +92,15 @@ def remove_rows(items: list[pytest.Item], engine: str) -> None:
 
     A row is a test with its parameters but the engine.
     """
-    rows: dict[tuple[str, int], list[str]] = defaultdict(list)
-    for item, (test, number) in _sampled(items):
-        if (row := _any_engine(item, engine)) not in rows[test, number]:
-            rows[test, number].append(row)
-    kept = {row for (_, number), all_rows in rows.items() for row in evenly(all_rows, number)}
-    removed = {id(item) for item, _ in _sampled(items) if _any_engine(item, engine) not in kept}
-    items[:] = [item for item in items if id(item) not in removed]
+    rows: dict[str, list[str]] = defaultdict(list)
+    numbers: dict[str, int] = {}
+    for item in items:
+        if marker := item.get_closest_marker(SOME_ROWS):
+            test = item.nodeid.partition("[")[0]
+            rows[test].append(_any_engine(item, engine))
+            numbers[test] = marker.args[0]
+    kept = {row for test, of_one in rows.items() for row in evenly(list(dict.fromkeys(of_one)), numbers[test])}
+    items[:] = [each for each in items if not each.get_closest_marker(SOME_ROWS) or _any_engine(each, engine) in kept]
 
 
 def evenly(rows: Sequence[str], number: int) -> list[str]:
@@ -106,11 +108,6 @@ def evenly(rows: Sequence[str], number: int) -> list[str]:
     if len(rows) <= number:
         return list(rows)
     return [rows[(n + 1) * len(rows) // number - 1] for n in range(number)]
-
-
-def _sampled(items: Sequence[pytest.Item]) -> list[tuple[pytest.Item, tuple[str, int]]]:
-    marked = [(item, item.get_closest_marker(SOME_ROWS)) for item in items]
-    return [(item, (item.nodeid.partition("[")[0], marker.args[0])) for item, marker in marked if marker is not None]
 
 
 def _any_engine(item: pytest.Item, engine: str) -> str:
@@ -122,18 +119,13 @@ def _any_engine(item: pytest.Item, engine: str) -> str:
 
 
 def _engines(items: Sequence[pytest.Item], engine: str) -> list[object]:
-    """The engines of the tests, the newest last. pytest changes the order of tests that share a parameter."""
-    return _by_version(_named_parameters(item)[engine] for item in items)
-
-
-def _by_version(engines: Iterable[object]) -> list[object]:
-    return sorted(set(engines), key=lambda each: [int(number) for number in re.findall("[0-9]+", str(each))])
+    return list(dict.fromkeys(_named_parameters(item)[engine] for item in items))
 
 
 def _repeated(tests: Sequence[pytest.Item], parameter: str, engine: str) -> list[pytest.Item]:
     parameters = map(_named_parameters, tests)
     found = [(repr(each[parameter]), each[engine]) for each in parameters]
-    kept = set(pairs(list(dict.fromkeys(p for p, _ in found)), _by_version(e for _, e in found)))
+    kept = set(pairs(list(dict.fromkeys(p for p, _ in found)), list(dict.fromkeys(e for _, e in found))))
     return [test for test, pair in zip(tests, found, strict=True) if pair not in kept]
 
 

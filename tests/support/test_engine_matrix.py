@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from types import SimpleNamespace
 from typing import cast
 
@@ -83,25 +84,22 @@ def test_only_repeated_combinations_of_one_test_are_removed() -> None:
     assert items == [both[0], both[3], *others]
 
 
-@pytest.mark.parametrize("engines", [("1.9", "1.10"), ("1.10", "1.9")])
-def test_the_first_test_of_a_module_keeps_all_engines_and_the_others_keep_the_newest(engines: tuple[str, str]) -> None:
+def test_the_first_test_of_a_module_keeps_all_engines_and_the_others_keep_the_newest() -> None:
     of_modules = [
         item(f"{module}::test_{number}", kind=kind, engine=engine)
-        for engine in engines  # pytest brings the tests of an engine together
         for module in ("a.py", "b.py")
         for number in range(2)
         for kind in ("x", "y")
+        for engine in ("0", "1")
     ]
-    others = [item("a.py::test_new", engine="1.10"), item("a.py::test_old", engine="1.9"), item("a.py::test_none")]
+    others = [item("a.py::test_newest", engine="1"), item("a.py::test_oldest", engine="0"), item("a.py::test_none")]
     items = [*of_modules, *others]
 
     remove_older_engines(items, "engine")
 
     for module in ("a.py", "b.py"):
         kept = {each.nodeid for each in items if each.nodeid.startswith(module) and each not in others}
-        assert kept == {
-            f"{module}::test_{test}]" for test in ("0[x-1.9", "0[x-1.10", "0[y-1.10", "1[x-1.10", "1[y-1.10")
-        }
+        assert kept == {f"{module}::test_{test}]" for test in ("0[x-0", "0[x-1", "0[y-1", "1[x-1", "1[y-1")}
     assert items[-3:] == others
 
 
@@ -143,16 +141,20 @@ sys.exit(pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "-m", "n
 """
 
 
-def collected(*engines: str) -> str:
-    """The ids of the tests of `make test` on a machine that holds these engines."""
-    command = [sys.executable, "-c", COLLECT, ",".join(engines), "tests/apiserver", "tests/spark", "tests/e2e"]
+SUITES = ("tests/apiserver", "tests/spark", "tests/e2e")
+
+
+@cache
+def collected(engines: str, *paths: str) -> str:
+    """What pytest lists of `make test` below these paths where a machine holds these engines (joined by commas)."""
+    command = [sys.executable, "-c", COLLECT, engines, *paths]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert done.returncode == pytest.ExitCode.OK, done.stdout
     return done.stdout
 
 
 def test_a_clone_without_the_newest_engine_collects_all_but_the_tests_of_what_it_alone_has() -> None:
-    found = collected("paimon-0.9")
+    found = collected("paimon-0.9", *SUITES)
 
     for suite in ("e2e", "spark"):
         assert f"tests/{suite}/test_hive_metastore.py::" in found
@@ -162,10 +164,21 @@ def test_a_clone_without_the_newest_engine_collects_all_but_the_tests_of_what_it
     assert NO_ENGINE not in found
 
 
-def test_what_is_left_for_make_test_has_each_engine_in_each_module_whose_results_differ_by_engine() -> None:
-    ids = [line.partition(".py::") for line in collected(*BOTH).splitlines() if ".py::" in line]
+def ids(text: str) -> set[str]:
+    return {line for line in text.splitlines() if ".py::" in line}
 
-    assert untested([(file.replace("/", "."), test) for file, _, test in ids], BOTH) == []
+
+def test_make_test_runs_each_module_whose_results_differ_by_engine_with_each_engine() -> None:
+    parts = [each.partition(".py::") for each in ids(collected(",".join(BOTH), *SUITES))]
+
+    assert untested([(file.replace("/", "."), test) for file, _, test in parts], BOTH) == []
+
+
+def test_the_choice_of_a_module_does_not_depend_on_the_modules_beside_it() -> None:
+    modules = [f"tests/spark/test_{name}.py" for name in ("key_types", "orphan_files", "rescale_interrupted")]
+
+    found = {each for each in ids(collected(",".join(BOTH), *SUITES)) if each.startswith(tuple(modules))}
+    assert found == ids(collected(",".join(BOTH), *modules))
 
 
 @pytest.mark.parametrize(("used", "newest"), [(BOTH[::-1], "paimon-1.4"), (["paimon-0.9"], "paimon-0.9")])
