@@ -1,4 +1,4 @@
-"""Runs the tests again that took too long beside others: one at a time, where the limit itself holds.
+"""Runs the tests again that took more than the limit beside others: one at a time, where the limit itself holds.
 
 `python -m tests.support.measured_alone SECONDS...` runs those of the files (`tests.support.time_limit`) that RECORD
 does not know as short when alone. With `--record` it runs those of RECORD as well, and those near the limit, and writes
@@ -24,14 +24,12 @@ RECORD: Final = ROOT / "tests" / "measured_alone.json"
 """Seconds of the tests that took more than the limit beside others, each measured alone."""
 NEAR_S: Final = LIMIT_S / 2
 """A test that took longer beside others may exceed the limit the next time, so the record has it too."""
-BESIDE_S: Final = 2.5 * LIMIT_S
-"""Five processes share two cores, so an unknown test that took longer beside others may exceed the limit alone."""
 DOUBTFUL_S: Final = 5 * LIMIT_S
 """A test of the record that took longer beside others is measured again."""
 _SECONDS: Final = ROOT / "build" / "seconds-alone.json"
 
 
-def to_measure(beside_others: Mapping[str, float], record: Collection[str], *, over_s: float = BESIDE_S) -> set[str]:
+def to_measure(beside_others: Mapping[str, float], record: Collection[str], *, over_s: float = LIMIT_S) -> set[str]:
     """Returns the tests that have to run alone: over `over_s`, and unknown to the record or doubtful."""
     over = {_name(test): seconds for test, seconds in beside_others.items() if seconds > over_s}
     return {test for test, seconds in over.items() if test not in record or seconds > DOUBTFUL_S}
@@ -56,7 +54,7 @@ def main(arguments: list[str]) -> int:
     record: dict[str, float] = json.loads(RECORD.read_text())
     files = [each for each in given.seconds if each.exists() or not given.record]
     beside_others = {test: seconds for each in files for test, seconds in json.loads(each.read_text()).items()}
-    tests = to_measure(beside_others, record, over_s=NEAR_S if given.record else BESIDE_S)
+    tests = to_measure(beside_others, record, over_s=NEAR_S if given.record else LIMIT_S)
     tests |= set(record) if given.record else set()
     if not tests:
         return 0
@@ -72,7 +70,7 @@ def _name(test: str) -> str:
 
 
 def _run(selected: list[str]) -> int:
-    sys.stdout.write(f"measured alone, because they took more than {BESIDE_S:g} s beside others: {len(selected)}\n")
+    sys.stdout.write(f"measured alone, because they took more than {LIMIT_S:g} s beside others: {len(selected)}\n")
     sys.stdout.flush()
     pytest = [sys.executable, "-m", "pytest", "-n", "0", WHOLE_MATRIX, SECONDS_TO, str(_SECONDS), "--durations=25"]
     return subprocess.run([*pytest, *selected], cwd=ROOT, check=False).returncode

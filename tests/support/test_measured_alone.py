@@ -8,23 +8,23 @@ from pathlib import Path
 import pytest
 
 from tests.support import measured_alone
-from tests.support.measured_alone import BESIDE_S, DOUBTFUL_S, RECORD, ROOT, main, new_record, selection, to_measure
+from tests.support.measured_alone import DOUBTFUL_S, RECORD, ROOT, main, new_record, selection, to_measure
 from tests.support.time_limit import LIMIT_S
 
-OVER = BESIDE_S + 1
+OVER = LIMIT_S + 1
 
 
 @pytest.mark.parametrize(
     ("beside_others", "record", "measured"),
     [
-        pytest.param({"t.py::a": BESIDE_S}, [], set(), id="within what others may cost it"),
-        pytest.param({"t.py::a": OVER}, [], {"t.py::a"}, id="over that and new"),
+        pytest.param({"t.py::a": LIMIT_S}, [], set(), id="within the limit"),
+        pytest.param({"t.py::a": OVER}, [], {"t.py::a"}, id="over the limit and new"),
         pytest.param({"t.py::a@group": OVER}, [], {"t.py::a"}, id="its group is not part of its id"),
         pytest.param({"t.py::a@group": OVER}, ["t.py::a"], set(), id="known as short when alone"),
         pytest.param({"t.py::a": DOUBTFUL_S + 1}, ["t.py::a"], {"t.py::a"}, id="known, and far too long now"),
     ],
 )
-def test_a_test_that_took_too_long_beside_others_runs_again_unless_it_is_known_as_short(
+def test_a_test_over_the_limit_runs_again_unless_it_is_known_as_short(
     beside_others: dict[str, float], record: list[str], measured: set[str]
 ) -> None:
     assert to_measure(beside_others, record) == measured
