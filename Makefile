@@ -211,6 +211,7 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.lost_commits
 	$(BIN)/python -m tools.benchmarks.observe_fleet
 	$(BIN)/python -m tools.benchmarks.maintenance_day
+	$(BIN)/python -m tools.benchmarks.turns
 	$(BIN)/python -m tools.benchmarks.batching
 
 bench-fleet: $(STAMP) ## What fleets of tables cost the operator, on an API server without nodes: make bench-fleet TABLES="100 1000 10000"

@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import traceback
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final, TextIO
 
 from paimon_contract import environment
@@ -19,18 +22,25 @@ from paimon_contract.job import Job
 JVM_READY: Final = "the JVM is ready"
 SPARK_READY: Final = "Spark SQL is ready"
 """In mode Cluster: with its first executor."""
-_about_job: Final[dict[str, object]] = {}
-"""Fields of the job that the process performs."""
+
+
+class _AboutJob(threading.local):
+    """The job that this thread performs."""
+
+    fields: Mapping[str, object] = MappingProxyType({})
+
+
+_about_job: Final = _AboutJob()
 
 
 def log_steps_of(job: Job | None) -> None:
-    """Lines from now on are about this job. A driver of several runs calls it for each; None: about none of them."""
-    _about_job.clear()
-    if job is None:
-        return
-    run = job.run
-    about = {"kind": "PaimonRun", "namespace": run.namespace, "name": run.name, "run": run.name, "type": job.operation}
-    _about_job.update(about)
+    """Lines of this thread are about this job from now on; None: about none."""
+    about: dict[str, object] = {}
+    if job is not None:
+        run = job.run
+        about |= {"kind": "PaimonRun", "namespace": run.namespace, "name": run.name, "run": run.name}
+        about["type"] = job.operation
+    _about_job.fields = about
 
 
 def log_step(step: str) -> None:
@@ -57,7 +67,8 @@ def log_exception() -> None:
 def _write(stream: TextIO, level: str, message: str, **more: object) -> None:
     now = datetime.now(UTC)
     time = f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
-    line = {"time": time, "level": level, "logger": "driver", "message": message, **_about_pod(), **_about_job, **more}
+    line: dict[str, object] = {"time": time, "level": level, "logger": "driver", "message": message}
+    line |= {**_about_pod(), **_about_job.fields, **more}
     stream.write(json.dumps(line, ensure_ascii=False) + "\n")
     stream.flush()
 

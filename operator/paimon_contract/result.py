@@ -264,6 +264,8 @@ class Elapsed(Document):
 
     session: int
     total: int
+    share: int | None = None
+    """Of a run that shares its driver: each moment of the turn, divided by the turns in progress at that moment."""
 
 
 @dataclass(frozen=True, kw_only=True)

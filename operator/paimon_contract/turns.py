@@ -1,7 +1,7 @@
 """Turns: one driver Pod performs the jobs of several runs, and asks the operator before each of them.
 
-The jobs stand in the Pod's own variables, which nobody can change any more. A request reports the result of the last
-turn and asks for the next one, so at most one result is on its way at any time.
+The jobs stand in the Pod's own variables, which nobody can change any more. A few threads of the driver perform them. A
+request reports the result of a thread's last turn and asks for its next one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from paimon_contract.environment import BATCH_JOB
 PATH: Final = "/v1/turns"
 MAX_JOBS: Final = 50
 """Jobs of one Pod."""
+TURNS_AT_ONCE: Final = 8
+"""Runs of one Pod that are in their turns at the same time, each of another table."""
 MAX_JOB_BYTES: Final = 64 << 10
 """Bytes of one job that may share a Pod. Linux takes 128 KiB for one variable."""
 MAX_JOBS_BYTES: Final = 512 << 10

@@ -8,6 +8,7 @@ holds them.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -39,10 +40,36 @@ _WITHOUT_PARTITION_EXPIRY: Final = {
 is that long because Paimon begins it at a random moment in the past."""
 
 
+_OPENING: Final = threading.Lock()
+"""One thread at a time starts the JVM, connects it to a metastore and logs it in."""
+_SPARK_USE: Final = threading.RLock()
+"""A JVM has one Spark context, so a job of another thread waits until the one that has it is closed."""
+
+
+def is_spark_left() -> bool:
+    """Whether a Spark context is left that belongs to no open session."""
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    if not _SPARK_USE.acquire(blocking=False):
+        return False
+    try:
+        return SparkContext._active_spark_context is not None
+    finally:
+        _SPARK_USE.release()
+
+
 @lru_cache(maxsize=1)
 def _class_path(jvm: Any) -> str:
     """Of hundreds of jars, so one copy serves all jobs of a process."""
     return str(jvm.java.lang.System.getProperty("java.class.path"))
+
+
+@lru_cache(maxsize=1)
+def _default_configuration(jvm: Any) -> Any:
+    """Hadoop's defaults. Each Configuration of its own would read them from a file of 200 KB."""
+    found = jvm.org.apache.hadoop.conf.Configuration()
+    found.size()  # (reads them)
+    return found
 
 
 class Session:
@@ -50,6 +77,7 @@ class Session:
 
     def __init__(self, job: Job, engine: Engine, metastore: Metastore, storage: Storage) -> None:
         self.job, self.engine, self.metastore, self.storage = job, engine, metastore, storage
+        self._uses_spark = False
 
     @cached_property
     def jvm(self) -> Any:
@@ -64,8 +92,10 @@ class Session:
 
     def open(self) -> None:
         """Starts the JVM and logs in where the storage asks for it. Call it before anything else of this class."""
-        self.jvm  # noqa: B018  (the first use starts it)
-        self.storage.log_in(self)
+        with _OPENING:
+            self.jvm  # noqa: B018  (the first use starts it)
+            self.storage.log_in(self)
+        self.jvm.org.apache.logging.log4j.ThreadContext.put("run", self.job.run.name)  # (for log4j2.properties)
 
     @cached_property
     def catalog(self) -> Any:
@@ -100,7 +130,7 @@ class Session:
     @cached_property
     def hadoop_configuration(self) -> Any:
         """The same as a Hadoop Configuration (Java)."""
-        configuration = self.jvm.org.apache.hadoop.conf.Configuration()
+        configuration = self.jvm.org.apache.hadoop.conf.Configuration(_default_configuration(self.jvm))
         for key, value in self.hadoop_options.items():
             configuration.set(key, value)
         return configuration
@@ -153,6 +183,8 @@ class Session:
         from pyspark.sql import SparkSession  # noqa: PLC0415
 
         self.jvm  # noqa: B018  (checks the jars before anything heavier starts)
+        _SPARK_USE.acquire()
+        self._uses_spark = True
         builder = SparkSession.builder.appName(self.job.run.name)
         if self._executors:
             host = os.environ[environment.KUBERNETES_SERVICE_HOST]
@@ -211,10 +243,15 @@ class Session:
 
     def close(self) -> None:
         """Closes the catalog and Spark, if they were started. The JVM ends with the process."""
-        if "catalog" in self.__dict__:
-            self.catalog.close()
-        if "spark" in self.__dict__:
-            self.spark.stop()
+        try:
+            if "catalog" in self.__dict__:
+                self.catalog.close()
+            if "spark" in self.__dict__:
+                self.spark.stop()
+        finally:
+            if self._uses_spark:
+                self._uses_spark = False
+                _SPARK_USE.release()
 
     def java_map(self, values: dict[str, str]) -> Any:
         """A java.util.Map of strings."""

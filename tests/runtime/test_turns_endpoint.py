@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
 
-from paimon_contract.turns import MAX_BYTES, PATH, TurnOf, TurnReport, TurnRequest, read_answer, request_text
+from paimon_contract.turns import (
+    MAX_BYTES,
+    PATH,
+    TURNS_AT_ONCE,
+    TurnOf,
+    TurnReport,
+    TurnRequest,
+    read_answer,
+    request_text,
+)
 from paimon_operator.core.config import SharingFacts
 from paimon_operator.core.ports import PodIdentity
 from paimon_operator.errors import RetryableError
@@ -29,8 +39,12 @@ class Reviewer:
     def __init__(self, pod: PodIdentity) -> None:
         self.pod, self.token = pod, token_of(pod.uid)
         self.error: Exception | None = None
+        self.asked, self.answers = asyncio.Queue[str](), asyncio.Event()
+        self.answers.set()
 
     async def pod_of(self, token: str) -> PodIdentity | None:
+        self.asked.put_nowait(token)
+        await self.answers.wait()
         if self.error is not None:
             raise self.error
         return self.pod if token == self.token else None
@@ -99,6 +113,29 @@ async def test_a_turn_begins_and_its_result_is_stored(served: Served) -> None:
     assert (status, read_answer(text).begin) == (200, False)
     await served.operator.settle()
     assert served.operator.condition("Ready", served.driver.pod.runs[served.first.name])[0] == "True"
+
+
+async def test_two_runs_of_a_pod_are_in_their_turns_at_once(served: Served) -> None:
+    answers = await asyncio.gather(*(served.post(TurnRequest(next=run)) for run in served.runs))
+    assert [(status, read_answer(text).begin) for status, text in answers] == [(200, True)] * 2
+    for run in served.runs:
+        report = TurnReport(run=run, result=served.report.result.replace(served.first.name, run.name))
+        assert (await served.post(TurnRequest(report=report)))[0] == 200
+    await served.operator.settle()
+    assert {served.operator.condition("Ready", table)[0] for table in "ab"} == {"True"}
+
+
+async def test_a_pod_gets_no_more_answers_at_once_than_it_has_turns(served: Served) -> None:
+    served.reviewer.answers.clear()
+    asking = [asyncio.ensure_future(served.post(TurnRequest(next=served.first))) for _ in range(TURNS_AT_ONCE)]
+    for _ in asking:
+        await served.reviewer.asked.get()
+    assert (await served.post(TurnRequest(next=served.first)))[0] == 429
+    served.reviewer.error = RetryableError("away", status=503)
+    served.reviewer.answers.set()
+    assert [(await each)[0] for each in asking] == [503] * TURNS_AT_ONCE
+    assert (await served.post(TurnRequest(next=served.first)))[0] == 503, "its requests are answered again"
+    assert not served.endpoint._active
 
 
 async def test_a_replica_that_does_not_lead_asks_to_try_again(served: Served) -> None:

@@ -8,35 +8,13 @@ from typing import Any
 
 import pytest
 
-from paimon_contract import environment
-from paimon_contract.documents import to_text
-from paimon_contract.turns import BatchConfig, TurnAnswer, answer_text, config_text, job_variable
 from tests.spark.lake import Lake
-from tests.spark_apps.observer.fake_operator import FakeOperator, serving
-from tests.support.spark_process import run_batch
+from tests.spark.shared_driver import TurnGiver, drive, of_table
+from tests.spark_apps.observer.fake_operator import serving
+from tests.support.spark_process import ROOT
 
+USES_SPARK = ROOT / "tests" / "support" / "spark_used.py"
 TABLES = ("a", "b", "c", "d", "e")
-
-
-class TurnGiver(FakeOperator):
-    """Begins each turn but those of `refused`."""
-
-    def __init__(self, refused: tuple[str, ...] = ()) -> None:
-        super().__init__()
-        self.refused = refused
-
-    def answer(self) -> str:
-        following = self.requests[-1].get("next")
-        return answer_text(TurnAnswer(begin=following is not None and following["name"] not in self.refused))
-
-    def results(self) -> dict[str, dict[str, Any]]:
-        """Run -> its result."""
-        reports = [each["report"] for each in self.requests if "report" in each]
-        return {each["run"]["name"]: json.loads(each["result"]) for each in reports}
-
-
-def of_table(job: dict[str, Any], table: str) -> dict[str, Any]:
-    return {**job, "table": {"database": "shop", "name": table}, "owner": f"cluster-uid/shop/{table}"}
 
 
 def provision(lake: Lake, table: str) -> dict[str, Any]:
@@ -54,13 +32,6 @@ def expire_partitions(lake: Lake, table: str) -> dict[str, Any]:
     return of_table(lake.job("ExpirePartitions", run=f"partitions-{table}", expirePartitions=body), table)
 
 
-def drive(lake: Lake, giver: TurnGiver, jobs: list[dict[str, Any]], directory: Path) -> Any:
-    (directory / "token").write_text("t")
-    config = BatchConfig(url=giver.url, token_file=str(directory / "token"), seconds=600, launch_hash="0")
-    variables = {job_variable(number): to_text(job) for number, job in enumerate(jobs)}
-    return run_batch(lake.home, directory, **{environment.BATCH_CONFIG: config_text(config)}, **variables)
-
-
 def test_one_process_performs_the_runs_of_five_tables_and_one_failure_leaves_the_others_untouched(
     lake: Lake, tmp_path: Path
 ) -> None:
@@ -70,7 +41,7 @@ def test_one_process_performs_the_runs_of_five_tables_and_one_failure_leaves_the
         done = drive(lake, giver, jobs, tmp_path)
     assert done.code == 0, done.log
     results = giver.results()
-    assert list(results) == [job["run"]["name"] for job in jobs], "in their order"
+    assert set(results) == {job["run"]["name"] for job in jobs}
     assert {name for name, result in results.items() if not result["ok"]} == {"expire-c"}
     assert results["expire-c"]["error"]["reason"] == "TableNotFound"
     assert all(results[f"make-{table}"]["created"] for table in TABLES if table != "c")
@@ -83,6 +54,24 @@ def test_a_run_whose_turn_does_not_begin_touches_nothing(lake: Lake, tmp_path: P
     assert done.code == 0, done.log
     tables = [each.name for each in (lake.directory / "warehouse" / "shop.db").iterdir()]
     assert tables == ["b"]
+
+
+@pytest.mark.newest_engine
+def test_threads_use_spark_one_after_the_other_and_a_line_of_java_names_the_run_of_its_thread(
+    lake: Lake, tmp_path: Path
+) -> None:
+    tables = TABLES[:3]
+    for table in tables:
+        lake.perform(provision(lake, table)).ok()
+    with serving(TurnGiver()) as giver:
+        jobs = [expire(lake, table) for table in tables]
+        done = drive(lake, giver, jobs, tmp_path, SPARK_APPS_MAIN=str(USES_SPARK))
+    assert done.code == 0, done.log
+    assert {run: result["ok"] for run, result in giver.results().items()} == {
+        f"expire-{table}": True for table in tables
+    }
+    lines = [json.loads(line) for line in done.stderr.splitlines() if "a warning of" in line]
+    assert {line["message"]: line["run"] for line in lines} == {f"a warning of {run}": run for run in giver.results()}
 
 
 @pytest.mark.newest_engine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -62,6 +63,15 @@ def test_a_shared_driver_names_the_run_of_the_turn(
     works, waits = (said(line) for line in capsys.readouterr().out.splitlines())
     assert (works["run"], works["pod"]) == ("b", "r-2")
     assert waits == {"level": "INFO", "logger": "driver", "message": "waits", "pod": "r-2"}
+
+
+def test_each_thread_names_its_own_run(capsys: pytest.CaptureFixture[str]) -> None:
+    log_steps_of(job(run=JobRun("a", "u", "shop")))
+    other = threading.Thread(target=lambda: log_steps_of(job(run=JobRun("b", "u", "shop"))))
+    other.start()
+    other.join()
+    log_step("works")
+    assert said(capsys.readouterr().out)["run"] == "a"
 
 
 def test_a_warning_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:

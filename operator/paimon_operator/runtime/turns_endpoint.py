@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -16,7 +17,16 @@ from typing import Final
 from aiohttp import web
 
 from paimon_contract.documents import DocumentError
-from paimon_contract.turns import MAX_BYTES, TurnAnswer, TurnOf, TurnReport, TurnRequest, answer_text, read_request
+from paimon_contract.turns import (
+    MAX_BYTES,
+    TURNS_AT_ONCE,
+    TurnAnswer,
+    TurnOf,
+    TurnReport,
+    TurnRequest,
+    answer_text,
+    read_request,
+)
 from paimon_operator.core.launch.batch_pod import SharedPod
 from paimon_operator.core.ports import TokenReviewer
 from paimon_operator.errors import KubernetesError
@@ -45,7 +55,8 @@ class TurnsEndpoint:
 
     def __init__(self) -> None:
         self._giver: TurnGiver | None = None
-        self._active: set[str] = set()
+        self._active = Counter[str]()
+        """UID of a Pod -> how many of its requests are being answered."""
 
     def lead(self, giver: TurnGiver) -> None:
         """This process leads from now on."""
@@ -62,13 +73,13 @@ class TurnsEndpoint:
         pod = giver.batches.pod(claimed)
         if pod is None:  # a new leader learns of the Pods within seconds
             return _refused(HTTPStatus.SERVICE_UNAVAILABLE, "no shared Pod of this UID is known", headers=_RETRY)
-        if pod.uid in self._active:
-            return _refused(HTTPStatus.TOO_MANY_REQUESTS, "another request of this Pod is answered", headers=_RETRY)
-        self._active.add(pod.uid)
+        if self._active[pod.uid] >= TURNS_AT_ONCE:
+            return _refused(HTTPStatus.TOO_MANY_REQUESTS, "other requests of this Pod are answered", headers=_RETRY)
+        self._active[pod.uid] += 1
         try:
             return await self._answer(giver, pod, token, request)
         finally:
-            self._active.discard(pod.uid)
+            self._active -= Counter([pod.uid])  # (and forgets a Pod without requests)
 
     async def _answer(self, giver: TurnGiver, pod: SharedPod, token: str, request: web.Request) -> web.Response:
         try:

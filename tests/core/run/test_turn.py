@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -10,76 +11,16 @@ import pytest
 
 from paimon_contract.environment import BATCH_CONFIG
 from paimon_contract.turns import MAX_JOB_BYTES, job_variable
-from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import AttemptState, Phase, RunStatus, RunTrigger
-from paimon_operator.api.table.status import ActiveRun, TableStatus
-from paimon_operator.core.decision import Decision
-from paimon_operator.core.launch.batch_pod import BatchMember, SharedPod, batch_pod, member_of, read_batch
-from paimon_operator.core.launch.driver_pod import Launch
+from paimon_operator.api.run.status import AttemptState, Phase
+from paimon_operator.core.launch.batch_pod import batch_pod, read_batch
 from paimon_operator.core.operations import registry
-from paimon_operator.core.run.machine import step
-from paimon_operator.core.run.observed import Sharing, Turn
-from paimon_operator.core.run.pod import PodObserved, read_pod
+from paimon_operator.core.run.observed import Turn
 from paimon_operator.core.run.turn import begins_turn, has_begun, waits_for_turn
-from paimon_operator.core.table.giving_way import has_given_way
 from paimon_operator.errors import SpecError
+from tests.core.run.shared_story import POD, UID, SharedStory, begun
 from tests.support import builders, pods
 from tests.support.run_story import Story, created, released
-
-POD = "paimon-batch-lake-0c0ffee0"
-UID = "uid-of-the-batch"
-
-
-class SharedStory(Story):
-    """A run that may share a Pod."""
-
-    def __init__(self) -> None:
-        super().__init__(type="Observe", compact=None)
-        self.sharing: Sharing | None = Sharing()
-
-    def member(self) -> BatchMember:
-        """What the run brings into a shared Pod."""
-        found = self.member_with(self.launch())
-        assert found is not None
-        return found
-
-    def member_with(self, launch: Launch) -> BatchMember | None:
-        """The same with another launch; None: it has its Pod alone."""
-        assert self.table is not None
-        return member_of(self.run, self.table, launch)
-
-    def turn(self, **changes: str) -> Turn:
-        """What the driver of the Pod asks. `changes` replace fields of the Pod."""
-        member = self.member()
-        usual = SharedPod(
-            namespace="shop",
-            name=POD,
-            uid=UID,
-            memory="2048Mi",
-            cores=2,
-            launch_hash=member.launch_hash,
-            jobs={self.run.metadata.uid: member.job},
-            runs={self.run.metadata.name: "orders"},
-        )
-        return Turn(pod=replace(usual, **changes), asks=True)  # type: ignore[arg-type]
-
-    def decide(
-        self, turn: Turn | None = None, status: pods.Json | None = None, *, uid: str = UID, later: int = 0
-    ) -> Decision[RunStatus]:
-        """Reconciles once, with the shared Pod in this `status` (None: 404), and stores the decision."""
-        self.now += timedelta(seconds=later)
-        observed = replace(self.observe(self.pod(status, uid)), sharing=self.sharing, turn=turn)
-        decision = step(observed, self.now)
-        self.carry_out(decision)
-        return decision
-
-    def pod(self, status: pods.Json | None, uid: str) -> PodObserved | None:
-        if status is None:
-            return None
-        body = pods.pod(self.run, 1, owner_uid="uid-of-lake", **status)
-        body["metadata"] |= {"name": POD, "uid": uid}
-        return read_pod(body)
 
 
 def shared_body(story: SharedStory, **launch: str) -> pods.Json:
@@ -133,14 +74,6 @@ def test_a_pod_that_another_release_has_made_is_no_shared_pod(change: Callable[[
     body = shared_body(SharedStory())
     change(body)
     assert read_batch(body) is None
-
-
-def begun() -> SharedStory:
-    """A run whose turn has begun."""
-    story = SharedStory()
-    story.decide(story.turn())
-    assert has_begun(story.run.status, UID)
-    return story
 
 
 def test_a_small_run_waits_for_a_pod_before_its_first_attempt() -> None:
@@ -248,6 +181,15 @@ def test_a_reported_result_counts_whatever_the_pod_does(status: pods.Json | None
     assert decision.actions == (), "the Pod goes on"
 
 
+def test_the_cost_of_a_turn_beside_others_is_its_share_of_the_time() -> None:
+    story = begun()
+    result = {**json.loads(pods.result(story.run)), "ms": {"session": 1, "total": 6900, "share": 1300}}
+    story.decide(Turn(pod=story.turn().pod, result=json.dumps(result)), pods.running(), later=7)
+    cost = story.run.status.cost
+    assert cost is not None
+    assert cost.pod_seconds == 2
+
+
 def test_a_result_that_another_pod_reports_does_not_count() -> None:
     story = begun()
     turn = Turn(pod=replace(story.turn().pod, uid="another"), result=pods.result(story.run))
@@ -344,54 +286,4 @@ def test_a_deleted_run_that_waits_goes_at_once() -> None:
     story.decide()
     story.cancel()
     assert story.decide(story.turn()).finalizer == "remove"
-    assert story.run.status.attempts == ()
-
-
-def asked_to_give_way(story: SharedStory) -> SharedStory:
-    """The same after the table has asked it to let other work begin."""
-    assert story.table is not None
-    active = story.table.status.active_run
-    assert active is not None
-    asked = active.model_copy(update={"gives_way": True})
-    status = story.table.status.model_copy(update={"active_run": asked})
-    story.table = story.table.model_copy(update={"status": status})
-    return story
-
-
-@pytest.mark.parametrize("asks", [True, False], ids=["its driver asks", "it waits"])
-def test_a_run_that_gives_way_begins_nothing_and_says_so(asks: bool) -> None:
-    story = SharedStory()
-    story.decide()
-    asked_to_give_way(story)
-    decision = story.decide(story.turn() if asks else None)
-    assert decision.status is not None
-    reason = next(each.reason for each in decision.status.conditions if each.type == ConditionType.SUCCEEDED)
-    assert (reason, decision.status.attempts, decision.actions) == (Reason.GIVING_WAY, (), ())
-    assert has_given_way(asked_to_give_way(story).table.status, story.run)  # type: ignore[union-attr]
-
-
-def test_a_turn_that_had_begun_before_goes_on_and_nothing_overtakes_it() -> None:
-    story = asked_to_give_way(begun())
-    story.decide(story.turn(), pods.running())
-    assert story.attempt.state is AttemptState.RUNNING
-    assert not has_given_way(story.table.status, story.run)  # type: ignore[union-attr]
-
-
-def test_a_run_that_was_asked_has_not_given_way_before_it_answers() -> None:
-    """Until then a reconcile that has read the table before may store an attempt."""
-    story = SharedStory()
-    story.decide()
-    assert not has_given_way(asked_to_give_way(story).table.status, story.run)  # type: ignore[union-attr]
-
-
-def test_a_companion_waits_in_the_pod_of_the_active_run_and_begins_nothing() -> None:
-    story = SharedStory()
-    named = ActiveRun(name=story.run.metadata.name, type="Observe", trigger=RunTrigger.SCHEDULE)
-    first = ActiveRun(name="orders-compact-00000000", uid="u", type="Compact", trigger=RunTrigger.SCHEDULE)
-    story.table = builders.table(status=TableStatus(active_run=first, following_runs=(named,)))
-    decision = story.decide(story.turn())
-    assert waits_for_turn(decision)
-    assert story.run.status.attempts == ()
-    story.sharing = None
-    assert not waits_for_turn(story.decide())
     assert story.run.status.attempts == ()

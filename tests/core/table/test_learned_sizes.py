@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.reasons import Reason
-from paimon_operator.api.run.status import FailureClass, RunStatus
+from paimon_operator.api.run.status import Attempt, FailureClass, RunStatus
 from paimon_operator.core.launch.driver_memory import learned_mib, next_memory
 from paimon_operator.core.table.usage import LEARNED_FOR
 from tests.core.table.windowed import EXPIRY, at, go_to, world
@@ -45,6 +45,11 @@ def after(*ends: tuple[str, FailureClass | None], failed: bool = False) -> Table
     return seen
 
 
+def shared(first: dict[str, Any], *others: dict[str, Any]) -> list[dict[str, Any]]:
+    """The attempts, of which the first was in a Pod with other runs."""
+    return [{**first, "shared": True}, *others]
+
+
 def learned(seen: TableWorld) -> list[tuple[str, str]]:
     return [(each.type, each.memory) for each in seen.table.status.learned_sizes]
 
@@ -63,6 +68,21 @@ def test_what_a_run_teaches(sentence: str, ends: list[Any], failed: bool, memory
     assert learned(seen) == ([] if memory is None else [("ExpireSnapshots", memory)]), sentence
 
 
+@pytest.mark.parametrize(
+    ("ends", "memory"),
+    [([("2048Mi", OOM), ("2048Mi", None)], None), ([("2048Mi", OOM), ("2048Mi", OOM), ("3072Mi", None)], "3072Mi")],
+    ids=["alone it was large enough", "alone it was too small as well"],
+)
+def test_a_pod_with_other_runs_that_ran_out_of_memory_teaches_nothing_of_one_of_them(
+    ends: list[Any], memory: str | None
+) -> None:
+    seen = world(retention=EXPIRY)
+    go_to(seen, "2026-11-21 09:00")
+    seen.finish("ExpireSnapshots", attempts=shared(*attempts(*ends)))
+    seen.settle()
+    assert learned(seen) == ([] if memory is None else [("ExpireSnapshots", memory)])
+
+
 def test_only_runs_of_the_same_kind_begin_with_it() -> None:
     seen = after(("2048Mi", OOM), ("3072Mi", None))
     go_to(seen, "2026-11-21 09:30")
@@ -70,6 +90,11 @@ def test_only_runs_of_the_same_kind_begin_with_it() -> None:
     seen.finish()
     go_to(seen, "2026-11-21 10:00")
     assert (seen.active.spec.type, learned_mib(seen.active, seen.table)) == ("ExpireSnapshots", 3072)
+
+
+def test_after_a_pod_with_other_runs_that_ran_out_of_memory_the_attempt_alone_has_the_configured_memory() -> None:
+    (first,) = (Attempt.model_validate(each) for each in shared(*attempts(("2048Mi", OOM))))
+    assert next_memory([first], 2048) == 2048
 
 
 @pytest.mark.parametrize(

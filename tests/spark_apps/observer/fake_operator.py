@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
@@ -26,8 +26,9 @@ class FakeOperator:
         """Sent in place of the answer."""
         self.url = ""
 
-    def answer(self) -> str:
-        """The body of the next answer."""
+    def answer(self, request: Mapping[str, Any]) -> str:
+        """The body of the answer to a request."""
+        del request
         return self.text or to_text(to_json(LookAnswer(interval_seconds=60, tables=tuple(self.tables))))
 
 
@@ -41,10 +42,11 @@ def serving(operator: OperatorT) -> Iterator[OperatorT]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            operator.requests.append(json.loads(body))
+            request = json.loads(body)
+            operator.requests.append(request)
             operator.tokens.append(self.headers["Authorization"])
             status = operator.statuses.pop(0) if operator.statuses else 200
-            content = operator.answer().encode() if status == 200 else b"no"
+            content = operator.answer(request).encode() if status == 200 else b"no"
             self.send_response(status)
             if operator.location:
                 self.send_header("Location", operator.location)

@@ -32,8 +32,11 @@ def next_memory(
 
 
 def grown_mib(attempt: Attempt) -> int:
-    """MiB for the attempt after one that ran out of memory; 0 if it did not."""
-    if attempt.failure_class is not FailureClass.OUT_OF_MEMORY or attempt.memory is None:
+    """MiB for the attempt after one that ran out of memory; 0 if it did not.
+
+    In a shared Pod another run may have used the memory: whether this one needs more, its attempt alone shows.
+    """
+    if attempt.shared or attempt.failure_class is not FailureClass.OUT_OF_MEMORY or attempt.memory is None:
         return 0
     return ceil(units.mebibytes(attempt.memory) * GROWTH)
 

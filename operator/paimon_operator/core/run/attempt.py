@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 from math import ceil
 from typing import Final
 
+from paimon_contract.result import Result
 from paimon_operator.api import units
 from paimon_operator.api.base import MESSAGE_LENGTH, truncated
 from paimon_operator.api.reasons import Reason, known_reason
@@ -94,14 +95,15 @@ def why_pending(attempt: Attempt, pod: PodObserved) -> tuple[Reason, str]:
     return Reason.POD_PENDING, f"pod {pod.name} is waiting for its container to start{needed}"
 
 
-def cost(attempts: Iterable[Attempt]) -> Cost | None:
-    """What the containers used, rounded up to whole units per attempt; None if none ever started."""
-    used = [
-        # The end of a lost Pod is our clock's time, its start the node's: the difference may be negative.
-        (max(0, ceil((each.finished - each.started).total_seconds())), each)
-        for each in attempts
-        if each.started is not None and each.finished is not None
-    ]
+def cost(attempts: Sequence[Attempt], result: Result | None = None) -> Cost | None:
+    """What the containers used, rounded up to whole units per attempt; None if none ever started.
+
+    `result` is that of the last attempt. One that shared its Pod has its share of the time.
+    """
+    times = [(_seconds(each), each) for each in attempts]
+    if result is not None and result.ms is not None and result.ms.share is not None:
+        times[-1:] = [(ceil(result.ms.share / 1000), each) for each in attempts[-1:]]
+    used = [(seconds, each) for seconds, each in times if seconds is not None]
     if not used:
         return None
     gib = [(seconds, units.mebibytes(each.memory) / MIB_PER_GIB) for seconds, each in used if each.memory is not None]
@@ -110,6 +112,13 @@ def cost(attempts: Iterable[Attempt]) -> Cost | None:
         core_seconds=sum(seconds * (each.cores or 1) for seconds, each in used),
         gib_seconds=sum(ceil(seconds * size) for seconds, size in gib),
     )
+
+
+def _seconds(attempt: Attempt) -> int | None:
+    if attempt.started is None or attempt.finished is None:
+        return None
+    # The end of a lost Pod is our clock's time, its start the node's: the difference may be negative.
+    return max(0, ceil((attempt.finished - attempt.started).total_seconds()))
 
 
 def _why(failure: AttemptFailure) -> dict[str, object]:

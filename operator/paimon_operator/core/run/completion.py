@@ -121,7 +121,7 @@ def _final(
         "phase": phase,
         "completion_time": to_the_second(now),
         "next_try": None,
-        "cost": attempts.cost(status.attempts),
+        "cost": attempts.cost(status.attempts, result),
         **({} if result is None else _reported(result)),
     }
     if failure is not None:
