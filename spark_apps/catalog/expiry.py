@@ -5,22 +5,9 @@ The tags come first, because they keep snapshots. The consumers go before snapsh
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from spark_apps.catalog.session import Session
-
-_CACHE_MIB: Final = 8
-_CACHED_BYTES: Final = 1 << 20
-"""A larger manifest is read again: the cache has little room."""
-
-
-def remember_manifests(session: Session, table: Any) -> None:
-    """Lets `table` (Java) keep the manifests that it has read: an expiry reads each of them twice.
-
-    A manifest never changes. Most of the time of an expiry in S3 is spent in its requests.
-    """
-    size = session.jvm.org.apache.paimon.options.MemorySize.ofMebiBytes(_CACHE_MIB)
-    table.setManifestCache(session.jvm.org.apache.paimon.utils.SegmentsCache.create(size, _CACHED_BYTES))
 
 
 def run_automatic_tags(table: Any) -> None:

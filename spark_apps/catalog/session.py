@@ -17,7 +17,7 @@ from paimon_contract import environment
 from paimon_contract.job import Job, JobExecutors
 from paimon_contract.parameters.write import write_of
 from paimon_engines.engine import Engine
-from spark_apps.catalog import event_log
+from spark_apps.catalog import event_log, spark_use
 from spark_apps.catalog.metastores.base import Metastore
 from spark_apps.catalog.ownership import require_own
 from spark_apps.executors import settings
@@ -42,34 +42,12 @@ is that long because Paimon begins it at a random moment in the past."""
 
 _OPENING: Final = threading.Lock()
 """One thread at a time starts the JVM, connects it to a metastore and logs it in."""
-_SPARK_USE: Final = threading.RLock()
-"""A JVM has one Spark context, so a job of another thread waits until the one that has it is closed."""
-
-
-def is_spark_left() -> bool:
-    """Whether a Spark context is left that belongs to no open session."""
-    from pyspark import SparkContext  # noqa: PLC0415
-
-    if not _SPARK_USE.acquire(blocking=False):
-        return False
-    try:
-        return SparkContext._active_spark_context is not None
-    finally:
-        _SPARK_USE.release()
 
 
 @lru_cache(maxsize=1)
 def _class_path(jvm: Any) -> str:
     """Of hundreds of jars, so one copy serves all jobs of a process."""
     return str(jvm.java.lang.System.getProperty("java.class.path"))
-
-
-@lru_cache(maxsize=1)
-def _default_configuration(jvm: Any) -> Any:
-    """Hadoop's defaults. Each Configuration of its own would read them from a file of 200 KB."""
-    found = jvm.org.apache.hadoop.conf.Configuration()
-    found.size()  # (reads them)
-    return found
 
 
 class Session:
@@ -130,7 +108,7 @@ class Session:
     @cached_property
     def hadoop_configuration(self) -> Any:
         """The same as a Hadoop Configuration (Java)."""
-        configuration = self.jvm.org.apache.hadoop.conf.Configuration(_default_configuration(self.jvm))
+        configuration = self.jvm.org.apache.hadoop.conf.Configuration()
         for key, value in self.hadoop_options.items():
             configuration.set(key, value)
         return configuration
@@ -183,7 +161,7 @@ class Session:
         from pyspark.sql import SparkSession  # noqa: PLC0415
 
         self.jvm  # noqa: B018  (checks the jars before anything heavier starts)
-        _SPARK_USE.acquire()
+        spark_use.take()
         self._uses_spark = True
         builder = SparkSession.builder.appName(self.job.run.name)
         if self._executors:
@@ -246,12 +224,14 @@ class Session:
         try:
             if "catalog" in self.__dict__:
                 self.catalog.close()
-            if "spark" in self.__dict__:
-                self.spark.stop()
         finally:
             if self._uses_spark:
                 self._uses_spark = False
-                _SPARK_USE.release()
+                spark_use.give_back(self._stop_spark)
+
+    def _stop_spark(self) -> None:
+        if "spark" in self.__dict__:
+            self.spark.stop()
 
     def java_map(self, values: dict[str, str]) -> Any:
         """A java.util.Map of strings."""

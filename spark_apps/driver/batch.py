@@ -20,7 +20,7 @@ from paimon_contract.documents import DocumentError
 from paimon_contract.exit_codes import ExitCode
 from paimon_contract.job import Job, JobError
 from paimon_contract.turns import MAX_BYTES, BatchConfig, TurnReport, job_texts, read_config
-from spark_apps.catalog import session
+from spark_apps.catalog import spark_use
 from spark_apps.driver import main as with_jvm
 from spark_apps.driver import without_jvm
 from spark_apps.driver.dispatch import operation_of, read_job, without_jvm_of
@@ -51,7 +51,7 @@ def is_usable() -> bool:
     except Exception:  # noqa: BLE001  (whatever it is, the next job would meet it)
         log_exception()
         return False
-    return not session.is_spark_left()
+    return not spark_use.is_left()
 
 
 def main() -> int:

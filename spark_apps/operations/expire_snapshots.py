@@ -17,7 +17,7 @@ from typing import Any
 from paimon_contract.job import Job
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog.expiry import expire_all_snapshots, expire_consumers, remember_manifests, run_automatic_tags
+from spark_apps.catalog.expiry import expire_all_snapshots, expire_consumers, run_automatic_tags
 from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import root_message
@@ -44,7 +44,6 @@ def run(job: Job, session: Session) -> Outcome:
     table = session.table()
     retention = _checked(expire, table, session)
     resolve_all_entries(job, session, table)
-    remember_manifests(session, table)
     run_automatic_tags(table)
     expire_consumers(session, table)
     expired = expire_all_snapshots(table, retention)

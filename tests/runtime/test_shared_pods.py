@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from paimon_contract.turns import TurnRequest
 from paimon_operator.core.config import SharingFacts
 from paimon_operator.core.launch.batch_pod import read_batch
 from paimon_operator.core.ports import Kind
@@ -187,6 +188,29 @@ async def test_after_the_end_of_the_pod_only_the_run_in_turn_counts_an_attempt(
     await second.finish()
     await operator.pass_time(minutes=2)
     assert list(own_pods(operator)) == [in_turn]
+
+
+async def test_of_two_runs_in_their_turns_at_once_one_reports_and_the_other_is_repeated_after_the_end_of_the_pod(
+    operator: OperatorInMemory,
+) -> None:
+    driver = await shared(operator, "a", "b", "c", "d")
+    first, second = driver.left[:2]
+    assert await driver.ask()
+    assert await driver.ask()
+    driver.perform(second)
+    await driver.send(TurnRequest(report=driver.unreported))
+    driver.unreported = None
+    await driver.end(pods.ended(137))
+    await operator.pass_time(seconds=WINDOW_S)
+    runs = {name: run_of(operator, name) for name in driver.pod.runs.values()}
+    ended, repeated = runs[driver.pod.runs[second]], runs[driver.pod.runs[first]]
+    assert (ended["status"]["phase"], len(ended["status"]["attempts"])) == ("Succeeded", 1)
+    assert [each["state"] for each in repeated["status"]["attempts"]] == ["Ended"]
+    other = await SharedDriver.start(operator)
+    assert set(other.pod.runs) == set(driver.pod.runs) - {first, second}
+    await other.finish()
+    await operator.pass_time(minutes=2)
+    assert list(own_pods(operator)) == [driver.pod.runs[first]]
 
 
 async def test_a_result_that_could_not_be_reported_is_read_from_the_pod(operator: OperatorInMemory) -> None:
