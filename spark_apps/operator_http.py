@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import urllib.request
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,8 +35,11 @@ class OperatorHttp:
         token = self.token_file.read_text(encoding="ascii").strip()
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
         request = urllib.request.Request(self.url, data=body, headers=headers, method="POST")  # noqa: S310  (http alone)
-        with self._opener.open(request, timeout=TIMEOUT_S) as answer:
-            content: bytes = answer.read(self.max_bytes + 1)
+        try:
+            with self._opener.open(request, timeout=TIMEOUT_S) as answer:
+                content: bytes = answer.read(self.max_bytes + 1)
+        except HTTPException as error:  # (an answer that is none, or that ends too early)
+            raise OSError(f"{type(error).__name__}: {error}") from error
         if len(content) > self.max_bytes:
             raise ValueError(f"the answer has more than {self.max_bytes} bytes")
         return content

@@ -42,6 +42,8 @@ is that long because Paimon begins it at a random moment in the past."""
 
 _OPENING: Final = threading.Lock()
 """One thread at a time starts the JVM, connects it to a metastore and logs it in."""
+_RUN: Final = "run"
+"""By this key, log4j2.properties finds the run of a thread."""
 
 
 @lru_cache(maxsize=1)
@@ -65,15 +67,15 @@ class Session:
         SparkContext._ensure_initialized()
         jvm: Any = SparkContext._jvm
         self._require_jars(jvm)
+        jvm.org.apache.logging.log4j.ThreadContext.put(_RUN, self.job.run.name)
         self.metastore.connect(jvm)
         return jvm
 
     def open(self) -> None:
         """Starts the JVM and logs in where the storage asks for it. Call it before anything else of this class."""
-        with _OPENING:
+        with spark_use.within_patience(_OPENING):
             self.jvm  # noqa: B018  (the first use starts it)
             self.storage.log_in(self)
-        self.jvm.org.apache.logging.log4j.ThreadContext.put("run", self.job.run.name)  # (for log4j2.properties)
 
     @cached_property
     def catalog(self) -> Any:
@@ -161,8 +163,9 @@ class Session:
         from pyspark.sql import SparkSession  # noqa: PLC0415
 
         self.jvm  # noqa: B018  (checks the jars before anything heavier starts)
-        spark_use.take()
-        self._uses_spark = True
+        if not self._uses_spark:
+            spark_use.take()
+            self._uses_spark = True
         builder = SparkSession.builder.appName(self.job.run.name)
         if self._executors:
             host = os.environ[environment.KUBERNETES_SERVICE_HOST]
@@ -228,10 +231,20 @@ class Session:
             if self._uses_spark:
                 self._uses_spark = False
                 spark_use.give_back(self._stop_spark)
+            if "jvm" in self.__dict__:
+                self.jvm.org.apache.logging.log4j.ThreadContext.remove(_RUN)
 
     def _stop_spark(self) -> None:
-        if "spark" in self.__dict__:
-            self.spark.stop()
+        """Stops Spark, also one that has not started wholly. Raises RuntimeError if it is still there."""
+        from pyspark import SparkContext  # noqa: PLC0415
+
+        context = SparkContext._active_spark_context
+        if context is None:
+            return
+        of_java = context._jsc.sc()
+        (self.spark if "spark" in self.__dict__ else context).stop()
+        if not of_java.isStopped():  # (pyspark only warns then)
+            raise RuntimeError("Spark has not stopped")
 
     def java_map(self, values: dict[str, str]) -> Any:
         """A java.util.Map of strings."""

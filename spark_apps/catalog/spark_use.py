@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
-_USE: Final = threading.RLock()
+PATIENCE_S: Final = 300.0
+"""Seconds that a job waits for the job of another thread. Then it fails and is repeated alone: that one may hang."""
+_USE: Final = threading.Lock()
 _LEFT: Final = threading.Event()
 """A context could not be stopped. A job that got it would commit as the job before."""
 
 
+@contextmanager
+def within_patience(lock: threading.Lock) -> Iterator[None]:
+    """Has the lock for the block. Raises RuntimeError if another thread has it for too long."""
+    _acquire(lock)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def take() -> None:
-    """Waits until no other thread uses Spark. Raises RuntimeError if the context of an ended job is left."""
-    _USE.acquire()
+    """Waits until no other thread uses Spark. Raises RuntimeError if that takes too long, or a context is left."""
+    _acquire(_USE)
     if _LEFT.is_set():
         _USE.release()
         raise RuntimeError("the Spark of an earlier job in this driver could not be stopped")
@@ -32,11 +45,9 @@ def give_back(stop: Callable[[], None]) -> None:
 
 def is_left() -> bool:
     """Whether there is a Spark context that no job uses."""
-    from pyspark import SparkContext  # noqa: PLC0415  (pyspark takes long to import)
+    return _LEFT.is_set()
 
-    if not _USE.acquire(blocking=False):
-        return False
-    try:
-        return _LEFT.is_set() or SparkContext._active_spark_context is not None
-    finally:
-        _USE.release()
+
+def _acquire(lock: threading.Lock) -> None:
+    if not lock.acquire(timeout=PATIENCE_S):
+        raise RuntimeError(f"another job of this driver has not ended its part within {PATIENCE_S:.0f} s")

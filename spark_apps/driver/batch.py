@@ -14,12 +14,13 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from paimon_contract import environment
 from paimon_contract.documents import DocumentError
 from paimon_contract.exit_codes import ExitCode
 from paimon_contract.job import Job, JobError
-from paimon_contract.turns import MAX_BYTES, BatchConfig, TurnReport, job_texts, read_config
+from paimon_contract.turns import MAX_BYTES, TURNS_AT_ONCE, BatchConfig, TurnReport, job_texts, read_config
 from spark_apps.catalog import spark_use
 from spark_apps.driver import main as with_jvm
 from spark_apps.driver import without_jvm
@@ -29,6 +30,8 @@ from spark_apps.driver.turn_loop import JobQueue, TurnLoop, run_loops
 from spark_apps.driver.turns import TurnClient
 from spark_apps.operator_http import OperatorHttp
 from spark_apps.progress import log_error, log_exception
+
+HEAP_OF_TURN_MIB: Final = 128
 
 
 def perform(job: Job) -> Performed:
@@ -62,17 +65,28 @@ def main() -> int:
     except (DocumentError, JobError) as error:
         log_error(f"cannot read the jobs: {error}")
         return int(ExitCode.INFRASTRUCTURE)
-    for left in _run(config, jobs)[:1]:
-        log = Path(os.environ.get(environment.TERMINATION_LOG, "/dev/termination-log"))
-        log.write_text(left.result, encoding="utf-8")
+    _run(config, jobs)
     return int(ExitCode.OK)
 
 
-def _run(config: BatchConfig, jobs: Sequence[Job]) -> list[TurnReport]:
+def _run(config: BatchConfig, jobs: Sequence[Job]) -> None:
     client = TurnClient(OperatorHttp(config.url, Path(config.token_file), MAX_BYTES))
     until = time.monotonic() + config.seconds
-    queue = JobQueue(jobs, has_time=lambda: time.monotonic() < until)
-    return run_loops(queue, lambda: TurnLoop(queue, client.ask, perform, is_usable))
+    most = turns_at_once(os.environ.get(environment.DRIVER_HEAP, ""))
+    queue = JobQueue(jobs, has_time=lambda: time.monotonic() < until, most=most)
+    run_loops(queue, lambda: TurnLoop(queue, client.ask, perform, is_usable), leave)
+
+
+def leave(report: TurnReport) -> None:
+    """Leaves a result that could not be reported as the termination message, which has room for one."""
+    log = Path(os.environ.get(environment.TERMINATION_LOG, "/dev/termination-log"))
+    log.write_text(report.result, encoding="utf-8")
+
+
+def turns_at_once(heap: str) -> int:
+    """How many turns the heap has room for (`1280m`). A turn has the metadata of many snapshots in memory."""
+    mib = int(heap.removesuffix("m")) if heap.removesuffix("m").isdecimal() else HEAP_OF_TURN_MIB
+    return max(1, min(TURNS_AT_ONCE, mib // HEAP_OF_TURN_MIB))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from paimon_contract.documents import to_text
@@ -25,16 +26,17 @@ from spark_apps.progress import log_step, log_steps_of
 class JobQueue:
     """The jobs whose turns were not asked for, in their order. For several threads."""
 
-    def __init__(self, jobs: Sequence[Job], has_time: Callable[[], bool]) -> None:
+    def __init__(self, jobs: Sequence[Job], has_time: Callable[[], bool], most: int = TURNS_AT_ONCE) -> None:
+        """`most`: turns at the same time."""
         tables: dict[str, list[Job]] = {}
         for job in jobs:
             tables.setdefault(str(job.table), []).append(job)
         self._tables, self._has_time = deque(tables.values()), has_time
         self.closed, self.shares = threading.Event(), TimeShares()
-        self.threads = min(TURNS_AT_ONCE, len(tables))
+        self.threads = min(most, len(tables))
 
     def close(self, why: str) -> None:
-        """No turn begins any more, in any thread."""
+        """No thread asks for another turn. One that was asked for is performed."""
         log_step(why)
         self.closed.set()
 
@@ -60,13 +62,15 @@ class TimeShares:
         self._clock, self._lock = clock, threading.Lock()
         self._turns, self._each, self._since = 0, 0.0, clock()
 
-    def begin(self) -> float:
-        """A turn begins. `end` takes what this returns."""
-        return self._change(1)
-
-    def end(self, begun: float) -> int:
-        """A turn ends. Returns its share in milliseconds."""
-        return round((self._change(-1) - begun) * 1000)
+    @contextmanager
+    def turn(self) -> Iterator[Callable[[], int]]:
+        """A turn, for the block. Gives a function that afterwards returns its share in milliseconds."""
+        begun = self._change(1)
+        ended = begun
+        try:
+            yield lambda: round((ended - begun) * 1000)
+        finally:
+            ended = self._change(-1)
 
     def _change(self, turns: int) -> float:
         """The seconds that a turn from the first one on would have as its share."""
@@ -102,6 +106,9 @@ class TurnLoop:
                 self._send(None)
         except NotAnsweredError as error:
             self.queue.close(f"the batch ends, because the operator does not answer: {error}")
+        except BaseException:
+            self.queue.close("the batch ends by a bug in the driver")
+            raise
 
     def _begins(self, job: Job) -> bool:
         log_steps_of(job)
@@ -115,19 +122,25 @@ class TurnLoop:
         return begins
 
     def _perform(self, job: Job) -> None:
-        begun = self.queue.shares.begin()
-        document, _ = self.perform(job)
-        text = to_text({**document, "ms": {**document["ms"], "share": self.queue.shares.end(begun)}})
+        with self.queue.shares.turn() as share:
+            document, _ = self.perform(job)
+        text = to_text({**document, "ms": {**document["ms"], "share": share()}})
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
         self.unreported = TurnReport(run=TurnOf(name=job.run.name, uid=job.run.uid), result=text)
         log_steps_of(None)
 
 
-def run_loops(queue: JobQueue, new_loop: Callable[[], TurnLoop]) -> list[TurnReport]:
-    """Performs the jobs of the queue in as many threads as it has use for. Returns the results not reported."""
+def run_loops(queue: JobQueue, new_loop: Callable[[], TurnLoop], on_unreported: Callable[[TurnReport], object]) -> None:
+    """Performs the jobs of the queue in as many threads as it has use for.
+
+    Calls `on_unreported` with each result that the operator has not taken. Raises what has ended a thread.
+    """
     loops = [new_loop() for _ in range(queue.threads)]
     with ThreadPoolExecutor(max_workers=max(1, len(loops))) as pool:
-        for ended in [pool.submit(loop.run) for loop in loops]:
-            ended.result()
-    return [loop.unreported for loop in loops if loop.unreported is not None]
+        ended = [pool.submit(loop.run) for loop in loops]
+    for loop in loops:
+        if loop.unreported is not None:
+            on_unreported(loop.unreported)
+    for each in ended:
+        each.result()

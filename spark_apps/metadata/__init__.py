@@ -7,8 +7,9 @@ Everything here only reads, and raises UnreadableError where a JVM may still be 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from paimon_contract import environment
@@ -22,16 +23,19 @@ from spark_apps.storage.hdfs import Hdfs
 _kept: dict[tuple[Any, ...], MetadataFiles | None] = {}
 """The files of the last job: jobs of a shared Pod have one warehouse, and a client of S3 costs 0.1 s of CPU time."""
 
+_making: Final = threading.Lock()
+
 
 def files_of(job: Job, engine: Engine) -> MetadataFiles | None:
     """The files of the job's warehouse; None where only a JVM can read them."""
     options = tuple(sorted(job.catalog.options.items())), tuple(sorted(job.hadoop.items()))
     key = (engine.id, job.catalog.warehouse, *options, _version_of_keys())
-    if key not in _kept:
-        found = files_in(job.catalog, engine, job.hadoop)
-        _kept.clear()
-        _kept[key] = found
-    return _kept[key]
+    with _making:
+        if key not in _kept:
+            found = files_in(job.catalog, engine, job.hadoop)
+            _kept.clear()
+            _kept[key] = found
+        return _kept[key]
 
 
 def _version_of_keys() -> tuple[int, int] | None:

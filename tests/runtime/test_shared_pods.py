@@ -165,7 +165,7 @@ async def test_a_failed_turn_is_repeated_in_a_pod_of_its_own(operator: OperatorI
 
 KILLED = {
     "evicted": (pods.evicted(), "DiskFull"),
-    "out of memory": (pods.ended(137, reason="OOMKilled"), "OutOfMemory"),
+    "terminated": (pods.ended(143), "DriverFailed"),
     "ended without a result": (pods.ended(0), "ResultMissing"),
 }
 
@@ -200,7 +200,7 @@ async def test_of_two_runs_in_their_turns_at_once_one_reports_and_the_other_is_r
     driver.perform(second)
     await driver.send(TurnRequest(report=driver.unreported))
     driver.unreported = None
-    await driver.end(pods.ended(137))
+    await driver.end(pods.ended(143))
     await operator.pass_time(seconds=WINDOW_S)
     runs = {name: run_of(operator, name) for name in driver.pod.runs.values()}
     ended, repeated = runs[driver.pod.runs[second]], runs[driver.pod.runs[first]]
@@ -211,6 +211,40 @@ async def test_of_two_runs_in_their_turns_at_once_one_reports_and_the_other_is_r
     await other.finish()
     await operator.pass_time(minutes=2)
     assert list(own_pods(operator)) == [driver.pod.runs[first]]
+
+
+async def test_the_end_of_a_deleted_pod_is_read_by_each_run_in_its_turn(operator: OperatorInMemory) -> None:
+    """Without the finalizer of the Pod, the first one would let it vanish before the other has read its result."""
+    driver = await shared(operator)
+    first, second = driver.left[:2]
+    assert await driver.ask()
+    assert await driver.ask()
+    driver.perform(second)
+    operator.store.delete_as_user(Kind.POD, SHOP, driver.pod.name)
+    await driver.end()
+    await operator.pass_time(seconds=WINDOW_S + 30)
+    attempts = {name: run_of(operator, driver.pod.runs[name])["status"]["attempts"] for name in (first, second)}
+    assert attempts[first][0]["reason"] == "ResultMissing"
+    assert [each.get("reason") for each in attempts[second]] == [None]
+    assert driver.pod.name not in operator.store.names(Kind.POD)
+
+
+async def test_no_turn_begins_in_a_pod_that_is_being_deleted(operator: OperatorInMemory) -> None:
+    driver = await shared(operator)
+    assert await driver.turn()
+    operator.store.delete_as_user(Kind.POD, SHOP, driver.pod.name)
+    await operator.settle()
+    assert not await driver.turn()
+    assert len(driver.performed) == 1
+
+
+async def test_after_a_pod_had_too_little_memory_runs_of_its_catalog_start_alone(operator: OperatorInMemory) -> None:
+    driver = await shared(operator)
+    assert await driver.turn()
+    await driver.end(pods.ended(137, reason="OOMKilled"))
+    await operator.pass_time(seconds=1)
+    assert len(own_pods(operator)) == 2, "those that had not begun"
+    assert shared_pods(operator) == []
 
 
 async def test_a_result_that_could_not_be_reported_is_read_from_the_pod(operator: OperatorInMemory) -> None:

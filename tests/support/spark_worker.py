@@ -219,9 +219,7 @@ def _forget_session() -> None:
     jvm.SparkSession.clearActiveSession()
 
 
-def _close(self: Session) -> None:
-    if "catalog" in self.__dict__:
-        self.catalog.close()
+def _forget_session_of(_: Session) -> None:
     _forget_session()
 
 
@@ -281,7 +279,10 @@ def main() -> None:
     _session()  # first, so that the options of the first job do not apply to all
     _forget_session()
     stale_after_s = int(os.environ.get("HIVE_LOCK_STALE_AFTER_S", hive_locks.STALE_AFTER_S))
-    with mock.patch.object(Session, "close", _close), mock.patch.object(hive_locks, "STALE_AFTER_S", stale_after_s):
+    with (
+        mock.patch.object(Session, "_stop_spark", lambda _: _forget_session()),
+        mock.patch.object(hive_locks, "STALE_AFTER_S", stale_after_s),
+    ):
         serve(answer)
 
 

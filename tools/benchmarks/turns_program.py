@@ -6,8 +6,8 @@ import os
 import sys
 from unittest import mock
 
-from spark_apps.driver import batch, turn_loop
+from spark_apps.driver import batch
 
 if __name__ == "__main__":
-    with mock.patch.object(turn_loop, "TURNS_AT_ONCE", int(os.environ["AT_ONCE"])):
+    with mock.patch.object(batch, "turns_at_once", return_value=int(os.environ["AT_ONCE"])):
         sys.exit(batch.main())

@@ -22,13 +22,15 @@ from paimon_operator.core.launch.batch_pod import TURNS_FOR_S, BatchMember, Shar
 from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.ports import Clock, Kind, Manifest, ObjectStore
 from paimon_operator.core.run.observed import Sharing
+from paimon_operator.core.run.outcome import ran_out_of_memory
+from paimon_operator.core.run.pod import PodObserved, read_pod
 from paimon_operator.errors import KubernetesError
 from paimon_operator.runtime.keys import Key, key_of
 
 PATIENCE: Final = timedelta(minutes=2)
 """A run starts alone when its Pod has made no progress for so long: it was created, has started, or has asked."""
 SILENT_FOR: Final = timedelta(minutes=10)
-"""The runs of a catalog start alone for so long after a Pod has ended without any request: it cannot reach us."""
+"""The runs of a catalog start alone for so long after a Pod that could not reach us, or that had too little memory."""
 LONGEST_WINDOW: Final = timedelta(seconds=30)
 """However many still come, a run waits no longer for companions, or for the window if that is longer."""
 _CREATING: Final = ""
@@ -86,6 +88,7 @@ class _KnownPod:
     progress: datetime
     started: bool = False
     has_asked: bool = False
+    deleting: bool = False
     in_turn: set[str] = field(default_factory=set)
     """UIDs of the runs whose turn is about to begin or has begun, and whose result is not stored."""
 
@@ -113,7 +116,7 @@ class Batches:
         self._alone: dict[Key, str] = {}
         """Runs that start alone, with their UIDs."""
         self._silent: dict[Key, datetime] = {}
-        """Catalogs whose Pods cannot reach the operator -> until when their runs start alone."""
+        """Catalogs -> until when their runs start alone."""
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
@@ -195,6 +198,11 @@ class Batches:
         uids = {uid for uid, job in pod.jobs.items() if json.loads(job)["run"]["name"] == name}
         return bool(known.in_turn & uids)
 
+    def is_deleting(self, pod: SharedPod) -> bool:
+        """Whether the Pod is being deleted: no turn begins there any more."""
+        known = self._pods.get(pod.uid)
+        return known is not None and known.deleting
+
     def record_progress(self, pod: SharedPod) -> None:
         """The driver of the Pod has asked for a turn."""
         known = self._pods.get(pod.uid)
@@ -217,21 +225,29 @@ class Batches:
         phase = (body.get("status") or {}).get("phase")
         if event != "DELETED" and phase not in ("Succeeded", "Failed"):
             known = self._pods.setdefault(pod.uid, _KnownPod(pod, None, self._clock.now()))
+            known.deleting = "deletionTimestamp" in body["metadata"]
             if phase == "Running" and not known.started:
                 known.started, known.progress = True, self._clock.now()
             return {key_of(Kind.POD, body)}
         known_before = self._pods.pop(pod.uid, None)
-        self._close(pod.uid, known_before, by_itself=event != "DELETED")
+        self._close(pod.uid, known_before, None if event == "DELETED" else read_pod(body))
         runs: Iterable[str] = () if known_before is None else pod.runs
         return {key_of(Kind.POD, body), *(Key(Kind.RUN, pod.namespace, run) for run in runs)}
 
-    def _close(self, uid: str, known: _KnownPod | None, *, by_itself: bool) -> None:
+    def _close(self, uid: str, known: _KnownPod | None, ended: PodObserved | None) -> None:
+        """The Pod has no turns any more. `ended` is how it has ended; None: it is gone."""
         for run in [run for run, pod in self._pod_of.items() if pod == uid]:
             del self._pod_of[run]
-        if known is None or known.catalog is None or known.has_asked or not known.started or not by_itself:
+        if known is None or known.catalog is None or ended is None:
             return
-        self._silent[known.catalog] = self._clock.now() + SILENT_FOR
-        _log.warning("pod %s has ended without a request: runs of %s share no Pod now", known.pod.name, known.catalog)
+        if known.started and not known.has_asked:
+            self._share_nothing(known.catalog, f"pod {known.pod.name} has ended without a request")
+        elif ran_out_of_memory(ended):
+            self._share_nothing(known.catalog, f"pod {known.pod.name} has run out of memory")
+
+    def _share_nothing(self, catalog: Key, why: str) -> None:
+        self._silent[catalog] = self._clock.now() + SILENT_FOR
+        _log.warning("%s: runs of %s share no Pod now", why, catalog)
 
     def _end_window(self, group: _Group, waiting: _Waiting) -> None:
         """Waits for the window of the latest run, unless the first one has waited for long."""

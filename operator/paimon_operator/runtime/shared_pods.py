@@ -14,7 +14,7 @@ from paimon_operator.core.run.pod import PodObserved, read_pod
 from paimon_operator.core.run.pod_release import ended_batch, unstarted_batch
 from paimon_operator.runtime.dependencies import Dependencies
 
-_AGAIN: Final = timedelta(seconds=30)
+_AGAIN: Final = timedelta(seconds=5)
 
 
 class SharedPodReconciler:
@@ -36,12 +36,14 @@ class SharedPodReconciler:
         return await self._dependencies.applier.apply(Kind.POD, body, RunStatus(), decision)
 
     def _in_turn(self, shared: SharedPod, pod: PodObserved) -> bool:
-        """Whether the turn of one of its runs has begun and its end is not stored. Then that run releases the Pod."""
+        """Whether the turn of one of its runs has begun and its end is not stored."""
         cache, namespace = self._dependencies.cache, shared.namespace
         return any(is_in_turn(cache.get(Kind.RUN, namespace, run), pod.name) for run in shared.runs)
 
 
 def is_in_turn(run: Manifest | None, pod: str) -> bool:
-    """Whether an attempt of the run in this Pod has not ended."""
+    """Whether an attempt of the run in this Pod has not ended. Of a deleted run, nobody reads the end."""
+    if run is not None and run["metadata"].get("deletionTimestamp"):
+        return False
     attempts: Iterable[Mapping[str, Any]] = ((run or {}).get("status") or {}).get("attempts") or ()
     return any(each.get("pod") == pod and each.get("state") != AttemptState.ENDED for each in attempts)

@@ -138,7 +138,7 @@ async def _end(giver: TurnGiver, pod: SharedPod, report: TurnReport | None) -> N
 async def _begin(giver: TurnGiver, pod: SharedPod, following: TurnOf | None) -> bool:
     if following is None:
         return False
-    begins = await giver.turns.begin(pod, following)
+    begins = not giver.batches.is_deleting(pod) and await giver.turns.begin(pod, following)
     giver.batches.record_turn(pod, following, begins=begins)
     giver.on_answer(begins)
     return begins

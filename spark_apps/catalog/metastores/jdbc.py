@@ -7,8 +7,10 @@ write files and commit nothing, so they need neither.
 
 from __future__ import annotations
 
+import atexit
 import os
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,7 +60,6 @@ class Jdbc(Metastore):
 
     def __init__(self, catalog: JobCatalog, engine: Engine) -> None:
         self._catalog, self._engine = catalog, engine
-        self._credentials: Credentials | None = None
 
     @property
     def catalog_options(self) -> dict[str, str]:
@@ -67,8 +68,7 @@ class Jdbc(Metastore):
 
     def connect(self, jvm: Any) -> None:
         """Provides the credentials to the JVM, and makes sure that the table of locks exists and is reliable."""
-        self._credentials = Credentials(Path(os.environ[DIRECTORY_VARIABLE]))
-        self._credentials.publish(jvm)
+        _publish(Path(os.environ[DIRECTORY_VARIABLE]), jvm)
         connection = self._connection(jvm)
         try:
             _ensure_lock_table(connection.createStatement())
@@ -108,18 +108,23 @@ class Jdbc(Metastore):
         return jvm.java.sql.DriverManager.getConnection(self._uri, properties)
 
 
-class Credentials:
-    """User and password in the file that the JDBC driver reads. The file is deleted with this object."""
+@lru_cache(maxsize=1)
+def _service_file() -> Path:
+    """The file of this process from which the JDBC driver reads user and password. It goes with the process."""
+    directory = tempfile.TemporaryDirectory(prefix="metastore-")
+    atexit.register(directory.cleanup)
+    return Path(directory.name) / "service"
 
-    def __init__(self, directory: Path) -> None:
-        self._file = tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="metastore-")  # noqa: SIM115  (mode 0600)
-        lines = [f"[{_SERVICE}]", *(f"{name}={_secret_value(directory, key)}" for name, key in _SECRET_KEYS.items())]
-        self._file.write("\n".join(lines) + "\n")
-        self._file.flush()
 
-    def publish(self, jvm: Any) -> None:
-        """Makes all later connections of this JVM use them."""
-        jvm.java.lang.System.setProperty(_SERVICE_FILE, self._file.name)
+def _publish(secret: Path, jvm: Any) -> None:
+    """Makes all later connections of this JVM use the credentials in the Secret's files, which may have changed."""
+    lines = [f"[{_SERVICE}]", *(f"{name}={_secret_value(secret, key)}" for name, key in _SECRET_KEYS.items())]
+    file = _service_file()
+    written = file.with_suffix(".new")
+    written.touch(mode=0o600)
+    written.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    written.replace(file)  # (another thread of a shared driver may connect at any moment)
+    jvm.java.lang.System.setProperty(_SERVICE_FILE, str(file))
 
 
 def _ensure_lock_table(statement: Any) -> None:

@@ -14,7 +14,7 @@ WAIT_S = 20
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark_use, "_LEFT", threading.Event())
-    monkeypatch.setattr(spark_use, "_USE", threading.RLock())
+    monkeypatch.setattr(spark_use, "_USE", threading.Lock())
 
 
 def stop() -> None:
@@ -64,6 +64,21 @@ def test_spark_that_another_thread_uses_is_not_left() -> None:
     thread.start()
     thread.join(WAIT_S)
     assert found == [False]
+
+
+def test_a_job_waits_no_longer_than_the_patience_for_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_use, "PATIENCE_S", 0.01)
+    spark_use.take()
+    with pytest.raises(RuntimeError, match="has not ended its part"):
+        spark_use.take()
+    opening = threading.Lock()
+    with (
+        spark_use.within_patience(opening),
+        pytest.raises(RuntimeError, match="has not ended its part"),
+        spark_use.within_patience(opening),
+    ):
+        pytest.fail("two have the lock")
+    assert not opening.locked()
 
 
 def test_a_job_that_was_refused_keeps_spark_from_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from paimon_contract import environment
 from paimon_contract.job import Job, JobRun, job_text
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
-from paimon_contract.turns import BatchConfig, TurnOf, TurnReport, config_text, job_variable
+from paimon_contract.turns import TURNS_AT_ONCE, BatchConfig, TurnOf, TurnReport, config_text, job_variable
 from spark_apps.driver import batch as program
 from spark_apps.driver import main as with_jvm
 from spark_apps.driver import without_jvm
@@ -25,18 +25,19 @@ def job_of(name: str) -> Job:
     )
 
 
-def test_the_program_leaves_an_unreported_result_as_its_termination_message(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    config = BatchConfig(url="http://operator/v1/turns", token_file="/t", seconds=60, launch_hash="0")
-    monkeypatch.setenv(environment.BATCH_CONFIG, config_text(config))
+def test_an_unreported_result_becomes_the_termination_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(environment.TERMINATION_LOG, str(tmp_path / "message"))
-    for number, name in enumerate("ab"):
-        monkeypatch.setenv(job_variable(number), job_text(job_of(name)))
-    left = [TurnReport(run=TurnOf(name=name, uid="u"), result=json.dumps({"run": name})) for name in "ab"]
-    monkeypatch.setattr(program, "_run", lambda *_: left)
-    assert program.main() == 0
-    assert json.loads((tmp_path / "message").read_text())["run"] == "a"
+    for name in "ab":
+        program.leave(TurnReport(run=TurnOf(name=name, uid="u"), result=json.dumps({"run": name})))
+    assert json.loads((tmp_path / "message").read_text())["run"] == "b", "there is room for one"
+
+
+@pytest.mark.parametrize(
+    ("heap", "turns"),
+    [("100m", 1), ("614m", 4), ("1228m", TURNS_AT_ONCE), ("9000m", TURNS_AT_ONCE), ("", 1), ("1g", 1)],
+)
+def test_a_small_heap_has_room_for_fewer_turns(heap: str, turns: int) -> None:
+    assert program.turns_at_once(heap) == turns
 
 
 WRONG = {

@@ -60,11 +60,13 @@ def run(operator: FakeOperator, jobs: list[Job] | None = None, **how: Any) -> li
     usual: dict[str, Any] = {"perform": succeeds, "is_usable": lambda: True}
     has_time = how.pop("has_time", lambda: True)
     queue = JobQueue([job_of(name) for name in "abc"] if jobs is None else jobs, has_time)
-    return names(run_loops(queue, lambda: TurnLoop(queue, operator.ask, **usual | how)))
+    left = list[TurnReport]()
+    run_loops(queue, lambda: TurnLoop(queue, operator.ask, **usual | how), left.append)
+    return names(left)
 
 
 def names(left: list[TurnReport]) -> list[str]:
-    return [json.loads(each.result)["run"] for each in left]
+    return [each.run.name for each in left]
 
 
 IN_ORDER = ["a begins?", "a ended, b begins?", "b ended, c begins?", "c ended"]
@@ -161,7 +163,7 @@ def test_runs_of_one_table_take_their_turns_one_after_the_other_beside_those_of_
 
 def test_an_operator_that_does_not_answer_one_table_ends_the_turns_of_all() -> None:
     jobs = [job_of("a1", "a"), job_of("b1", "b"), job_of("a2", "a"), job_of("b2", "b"), job_of("c1", "c")]
-    queue, operator, both = JobQueue(jobs, lambda: True), FakeOperator(), threading.Barrier(2)
+    queue, operator, both = JobQueue(jobs, lambda: True, most=2), FakeOperator(), threading.Barrier(2)
 
     def ask(request: TurnRequest) -> bool:
         if request.report is not None and request.report.run.name == "a1":
@@ -173,8 +175,8 @@ def test_an_operator_that_does_not_answer_one_table_ends_the_turns_of_all() -> N
         assert job.run.name == "a1" or queue.closed.wait(WAIT_S)
         return succeeds(job)
 
-    queue.threads = 2
-    left = run_loops(queue, lambda: TurnLoop(queue, ask, perform, lambda: True))
+    left = list[TurnReport]()
+    run_loops(queue, lambda: TurnLoop(queue, ask, perform, lambda: True), left.append)
     assert names(left) == ["a1"]
     assert sorted(operator.steps) == ["a1 begins?", "b1 begins?", "b1 ended"]
 
@@ -183,28 +185,43 @@ def test_turns_at_the_same_time_share_it() -> None:
     seconds = [0.0]
     shares = TimeShares(lambda: seconds[0])
     seconds[0] = 5
-    first = shares.begin()
-    seconds[0] = 6
-    second = shares.begin()
-    seconds[0] = 8
-    assert shares.end(second) == 1000, "half of two seconds"
-    seconds[0] = 9
-    assert shares.end(first) == 3000, "one alone, half of two, one alone"
+    with shares.turn() as first:
+        seconds[0] = 6
+        with shares.turn() as second:
+            seconds[0] = 8
+        seconds[0] = 9
     seconds[0] = 20
-    third = shares.begin()
-    seconds[0] = 21
-    assert shares.end(third) == 1000, "no pause counts"
+    with shares.turn() as third:
+        seconds[0] = 21
+    assert second() == 1000, "half of two seconds"
+    assert first() == 3000, "one alone, half of two, one alone"
+    assert third() == 1000, "no pause counts"
 
 
 def test_a_result_has_the_share_of_its_turn() -> None:
-    queue, operator = JobQueue([job_of("a")], lambda: True), FakeOperator(answers=1)
-    (left,) = run_loops(queue, lambda: TurnLoop(queue, operator.ask, succeeds, lambda: True))
-    assert json.loads(left.result)["ms"] == {"share": 0}
+    queue, operator, left = JobQueue([job_of("a")], lambda: True), FakeOperator(answers=1), list[TurnReport]()
+    run_loops(queue, lambda: TurnLoop(queue, operator.ask, succeeds, lambda: True), left.append)
+    assert json.loads(left[0].result)["ms"] == {"share": 0}
 
 
-def test_a_bug_in_one_thread_ends_the_program() -> None:
+def test_a_bug_in_one_thread_ends_the_program_and_loses_no_result_of_another() -> None:
+    """The results of tables whose turns had begun are left, since the operator does not answer any more."""
+    queue = JobQueue([job_of("a1", "a"), job_of("b1", "b"), job_of("b2", "b"), job_of("c1", "c")], lambda: True, most=2)
+    both, left, performed = threading.Barrier(2), list[TurnReport](), list[str]()
+
     def perform(job: Job) -> Performed:
-        raise ZeroDivisionError
+        both.wait(WAIT_S)
+        if job.run.name == "a1":
+            raise ZeroDivisionError
+        assert queue.closed.wait(WAIT_S)
+        performed.append(job.run.name)
+        return succeeds(job)
+
+    def ask(request: TurnRequest) -> bool:
+        if request.report is not None:
+            raise NotAnsweredError("timed out")
+        return True
 
     with pytest.raises(ZeroDivisionError):
-        run(FakeOperator(), perform=perform)
+        run_loops(queue, lambda: TurnLoop(queue, ask, perform, lambda: True), left.append)
+    assert (performed, names(left)) == (["b1"], ["b1"])

@@ -140,7 +140,7 @@ async def measure(
             await fleet.create(operator)
         with operator_on_one_core(server, directory, NAMESPACE) as operator:
             await fleet.restart(operator)
-            peak = peak_mib(operator)
+            peak = peak_mib(operator.process.pid)
             await fleet.idle(operator, idle_s)
             await fleet.runs(operator, runs)
     return fleet.lines, peak

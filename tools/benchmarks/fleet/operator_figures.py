@@ -44,7 +44,7 @@ def figures(operator: OperatorProcess) -> Figures:
         for name, value in samples.items()
         if name.startswith(_RECONCILES) and _labels(name)["kind"] == "PaimonTable"
     ]
-    return Figures(_cpu_s(operator.process.pid), sum(requests), sum(tables))
+    return Figures(cpu_s(operator.process.pid), sum(requests), sum(tables))
 
 
 def is_idle(operator: OperatorProcess) -> bool:
@@ -52,13 +52,14 @@ def is_idle(operator: OperatorProcess) -> bool:
     return operator.metrics().get("paimon_operator_queue_depth") == 0
 
 
-def peak_mib(operator: OperatorProcess) -> float:
+def peak_mib(pid: int) -> float:
     """The most memory that the process has had at any time."""
-    status = Path(f"/proc/{operator.process.pid}/status").read_text(encoding="utf-8")
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-def _cpu_s(pid: int) -> float:
+def cpu_s(pid: int) -> float:
+    """Seconds of CPU that the process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -47,13 +47,18 @@ def operator_on_one_core(server: ApiServer, directory: Path, *namespaces: str) -
 
 async def create_tables(api: Connected, namespace: str, numbers: Iterable[int]) -> None:
     """Creates suspended tables by several clients at once."""
+    await at_once(lambda number: create_table(api, namespace, number), numbers)
+
+
+async def at_once(work: Callable[[int], Awaitable[object]], numbers: Iterable[int]) -> None:
+    """Does the work for each number, by several clients at once."""
     left = iter(numbers)
 
-    async def create() -> None:
+    async def client() -> None:
         for number in left:
-            await create_table(api, namespace, number)
+            await work(number)
 
-    await asyncio.gather(*(create() for _ in range(_CLIENTS)))
+    await asyncio.gather(*(client() for _ in range(_CLIENTS)))
 
 
 async def create_table(api: Connected, namespace: str, number: int) -> str:

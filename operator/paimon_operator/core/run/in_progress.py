@@ -69,9 +69,13 @@ def wait_for_node(observed: RunObserved, attempt: Attempt, pod: PodObserved, _no
 
 
 def read_end(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: datetime) -> Step:
-    """Ends the attempt and releases the Pod, which happens after the end is stored."""
+    """Ends the attempt and releases the Pod, which happens after the end is stored.
+
+    A shared Pod is released once no run reads its end any more (runtime/shared_pods.py).
+    """
     outcome = _outcome_of_stop(attempt, _outcome_of(observed, attempt, pod))
-    return replace(_close(observed, attempt, outcome, now), actions=pod_release.release(pod))
+    actions = () if attempt.shared else pod_release.release(pod)
+    return replace(_close(observed, attempt, outcome, now), actions=actions)
 
 
 def wait_for_start(observed: RunObserved, attempt: Attempt, pod: PodObserved, now: datetime) -> Step:

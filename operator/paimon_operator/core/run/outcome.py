@@ -95,7 +95,18 @@ def classify_turn(pod: PodObserved, run: str) -> Success | AttemptFailure:
     code = None if pod.container.terminated is None else pod.container.terminated.exit_code
     if code == ExitCode.OK or code in _BY_EXIT_CODE:
         return _infrastructure(Reason.RESULT_MISSING, f"the driver of pod {pod.name} ended without a result of it")
-    return _killed(pod)
+    failure = _killed(pod)
+    if failure.failure_class is FailureClass.DEADLINE:  # the Pod's: that of a run is shorter and ends this run alone
+        return _infrastructure(Reason.RESULT_MISSING, f"pod {pod.name} was stopped without a result of it")
+    return failure
+
+
+def ran_out_of_memory(pod: PodObserved) -> bool:
+    """Whether the driver of this shared Pod has ended because it had too little memory."""
+    if not pod.end_known:
+        return False
+    found = classify_turn(pod, "")
+    return isinstance(found, AttemptFailure) and found.failure_class is FailureClass.OUT_OF_MEMORY
 
 
 def reported(text: str, run: str) -> Success | AttemptFailure:

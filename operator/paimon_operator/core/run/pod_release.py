@@ -100,6 +100,11 @@ def _needs_nothing_more(run: PaimonRun, pod: PodObserved, now: datetime) -> bool
     return _is_finished(run) or not pod.ended
 
 
+def is_shared(run: PaimonRun) -> bool:
+    """Whether the run's last attempt is a turn in a Pod with other runs, which read its end as well."""
+    return bool(run.status.attempts) and run.status.attempts[-1].shared is True
+
+
 def _cancel(observed: RunObserved, pod: PodObserved, now: datetime) -> Decision[RunStatus]:
     """Deletes the driver Pod of an unfinished run, and releases it once no driver runs in it."""
     run = observed.run
@@ -107,7 +112,7 @@ def _cancel(observed: RunObserved, pod: PodObserved, now: datetime) -> Decision[
     if pod.node_unreachable(now):
         findings = silence(observed, pod)
     actions: Actions = delete(pod)
-    if pod.stopped_or_expired(now):
+    if pod.stopped_or_expired(now) and not is_shared(run):
         actions = (*actions, *release(pod))
     findings = with_refusal(observed, findings, actions)
     return to_decision(run, Step(status=run.status, findings=findings, actions=actions), now)

@@ -29,7 +29,12 @@ def while_following(observed: RunObserved) -> Step | None:
 
 
 def member(observed: RunObserved) -> BatchMember | None:
-    """What the run brings into a shared Pod; None for one that has its Pod alone, or that cannot be launched."""
+    """What the run brings into a shared Pod; None for one that has its Pod alone, or that cannot be launched.
+
+    Another run can end the Pod, so a run with a single attempt has it for itself.
+    """
+    if observed.backoff_limit == 0:
+        return None
     try:
         launch = observed.launch()
     except (SpecError, RunEnvironmentError):

@@ -1,0 +1,137 @@
+"""How late scheduled runs start: `python -m tools.benchmarks.fleet.ticks [TABLES]`.
+
+* A hundred tables have a write each minute, for three minutes.
+* TABLES tables (1,000) have a write at the same minute of the day.
+
+The operator is alone on one core. Lateness is the time from the tick to the start of the run's container. It fails
+where the 99th percentile of the first is more than 5 s, or a table of the second has not had its run after ten minutes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.kube.resources import RESOURCES
+from tests.apiserver.connected import Connected, connected
+from tests.cluster.apiserver import ApiServer
+from tests.support.manifests import keyed_table
+from tools.benchmarks.fleet.kubelet import Kubelets
+from tools.benchmarks.fleet.stage import at_once, operator_on_one_core, serving
+
+NAMESPACE: Final = "fleet"
+EACH_MINUTE: Final = 100
+TICKS: Final = 3
+GOAL_S: Final = 5.0
+_NEVER: Final = "0 0 30 2 *"
+_LEAD: Final = timedelta(minutes=2)
+"""From the edit of the schedules to their tick."""
+_PATIENCE_S: Final = 600
+_TABLES: Final = RESOURCES[Kind.TABLE]
+
+
+class Fleet:
+    """Tables with one scheduled write each."""
+
+    def __init__(self, api: Connected) -> None:
+        self._api = api
+
+    async def create(self, numbers: Iterable[int]) -> None:
+        """Creates the tables and waits until each is Ready."""
+        wanted = list(numbers)
+        await at_once(self._create, wanted)
+        await self._until(lambda tables, _: sum(map(_is_ready, tables)) > wanted[-1])
+
+    async def lateness(self, numbers: Iterable[int], schedule: str, runs: int) -> list[float]:
+        """Seconds that each of so many scheduled writes started after its tick."""
+        before = {run["metadata"]["uid"] for run in await self._api.store.list(Kind.RUN, NAMESPACE)}
+        await at_once(lambda number: self._schedule(number, schedule), numbers)
+        found: list[float] = []
+
+        def enough(_: Sequence[Manifest], known: Sequence[Manifest]) -> bool:
+            found[:] = [late for run in known if run["metadata"]["uid"] not in before for late in _late(run)]
+            return len(found) >= runs
+
+        await self._until(enough)
+        await at_once(lambda number: self._schedule(number, _NEVER), numbers)
+        return found
+
+    async def _create(self, number: int) -> None:
+        body = keyed_table(metadata__name=f"t{number}", metadata__namespace=NAMESPACE, spec__writes=[_write(_NEVER)])
+        await self._api.store.create(Kind.TABLE, NAMESPACE, body)
+
+    async def _schedule(self, number: int, schedule: str) -> None:
+        body = {"spec": {"writes": [_write(schedule)]}}
+        await self._api.server.request("merge", _TABLES.path(NAMESPACE, f"t{number}"), kind=Kind.TABLE, body=body)
+
+    async def _until(self, is_true: Any) -> None:
+        deadline = time.monotonic() + _PATIENCE_S
+        while not is_true(*[await self._api.store.list(kind, NAMESPACE) for kind in (Kind.TABLE, Kind.RUN)]):
+            if time.monotonic() > deadline:
+                raise TimeoutError("not every table has had its run")
+            await asyncio.sleep(2)
+
+
+def _write(schedule: str) -> dict[str, Any]:
+    (write,) = keyed_table()["spec"]["writes"]
+    return {**write, "trigger": {"type": "Schedule", "schedule": schedule}}
+
+
+def _is_ready(table: Manifest) -> bool:
+    conditions = (table.get("status") or {}).get("conditions") or ()
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def _late(run: Manifest) -> list[float]:
+    """The lateness of a scheduled write that has started; empty for any other run."""
+    due = (run["spec"].get("trigger") or {}).get("dueTime")
+    attempts = (run.get("status") or {}).get("attempts") or ()
+    started = attempts[0].get("started") if attempts else None
+    if run["spec"]["type"] != "Write" or due is None or started is None:
+        return []
+    return [(datetime.fromisoformat(started) - datetime.fromisoformat(due)).total_seconds()]
+
+
+async def measure(server: ApiServer, tables: int) -> tuple[list[float], list[float]]:
+    """The lateness of the runs of each minute, and of those of one moment."""
+    async with connected(server.kubeconfig, namespaces=(NAMESPACE,), timeout_s=120) as api:
+        kubelets, fleet = asyncio.create_task(Kubelets(api, NAMESPACE).work()), Fleet(api)
+        try:
+            await fleet.create(range(EACH_MINUTE))
+            each_minute = await fleet.lateness(range(EACH_MINUTE), "* * * * *", TICKS * EACH_MINUTE)
+            await fleet.create(range(EACH_MINUTE, tables))
+            tick = datetime.now(UTC) + _LEAD
+            together = await fleet.lateness(range(tables), f"{tick.minute} {tick.hour} * * *", tables)
+        finally:
+            kubelets.cancel()
+        return each_minute, together
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints the figures as a table in Markdown. Returns 1 where the goal is missed."""
+    tables = int(arguments[0]) if arguments else 1000
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        serving(Path(directory), NAMESPACE) as server,
+        operator_on_one_core(server, Path(directory), NAMESPACE) as operator,
+    ):
+        operator.wait_until_working()
+        each_minute, together = asyncio.run(measure(server, tables))
+    print("| scheduled runs | median s | p99 s | last s |\n|---|---|---|---|")
+    names = {f"{EACH_MINUTE} each minute": each_minute, f"{tables} at one moment": together}
+    p99 = {name: statistics.quantiles(late, n=100)[98] for name, late in names.items()}
+    for name, late in names.items():
+        print(f"| {name} | {statistics.median(late):.0f} | {p99[name]:.0f} | {max(late):.0f} |")
+    return 0 if p99[f"{EACH_MINUTE} each minute"] <= GOAL_S else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
