@@ -280,7 +280,7 @@ def main() -> None:
     _forget_session()
     stale_after_s = int(os.environ.get("HIVE_LOCK_STALE_AFTER_S", hive_locks.STALE_AFTER_S))
     with (
-        mock.patch.object(Session, "_stop_spark", lambda _: _forget_session()),
+        mock.patch.object(Session, "_stop_spark", _forget_session_of),
         mock.patch.object(hive_locks, "STALE_AFTER_S", stale_after_s),
     ):
         serve(answer)
