@@ -216,6 +216,8 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 
 bench-fleet: $(STAMP) ## What fleets of tables cost the operator, on an API server without nodes: make bench-fleet TABLES="100 1000 10000"
 	$(BIN)/python -m tools.benchmarks.fleet $(TABLES)
+	$(BIN)/python -m tools.benchmarks.fleet.kopf_floor $(TABLES)
+	$(BIN)/python -m tools.benchmarks.fleet.ticks
 	$(BIN)/python -m tools.benchmarks.fleet.neighbour
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay

@@ -32,6 +32,7 @@ from spark_apps.operator_http import OperatorHttp
 from spark_apps.progress import log_error, log_exception
 
 HEAP_OF_TURN_MIB: Final = 128
+"""An expiry has the paths of the files of 1,000 snapshots in memory."""
 
 
 def perform(job: Job) -> Performed:

@@ -1,4 +1,4 @@
-"""Kubelets of many nodes: every Pod runs as soon as it exists, and ends with success."""
+"""Kubelets of many nodes: every Pod runs as soon as it exists, for some seconds, and ends with success."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _AT_ONCE: Final = 16
 class Kubelets:
     """Plays the kubelets of one namespace until it is cancelled."""
 
-    def __init__(self, api: Connected, namespace: str) -> None:
-        self._api, self._namespace = api, namespace
+    def __init__(self, api: Connected, namespace: str, runs_for_s: float = 0) -> None:
+        self._api, self._namespace, self._runs_for_s = api, namespace, runs_for_s
+        self._performed: set[asyncio.Task[None]] = set()
         self._busy = asyncio.Semaphore(_AT_ONCE)
 
     async def work(self) -> None:
@@ -29,12 +30,19 @@ class Kubelets:
         while True:
             query = [("fieldSelector", "status.phase=Pending"), ("limit", "500")]
             page = await self._api.server.request("list", _PODS.path(self._namespace), kind=Kind.POD, query=query)
-            await asyncio.gather(*map(self._perform, page["items"]))
+            await asyncio.gather(*map(self._start, page["items"]))
             await asyncio.sleep(_BETWEEN_LISTS_S)
 
-    async def _perform(self, pod: dict[str, Any]) -> None:
+    async def _start(self, pod: dict[str, Any]) -> None:
         async with self._busy:
             await self._report(pod, "Running", {"running": {"startedAt": now()}})
+        performed = asyncio.create_task(self._end(pod))
+        self._performed.add(performed)
+        performed.add_done_callback(self._performed.discard)
+
+    async def _end(self, pod: dict[str, Any]) -> None:
+        await asyncio.sleep(self._runs_for_s)
+        async with self._busy:
             run = await self._api.store.get(Kind.RUN, self._namespace, pod["metadata"]["labels"][RUN_LABEL])
             result = good_result(run["metadata"]["name"], run["spec"]["type"]) if run is not None else {}
             ended = {"exitCode": 0, "message": json.dumps(result), "startedAt": now(), "finishedAt": now()}
