@@ -11,7 +11,7 @@ PATIENCE_S: Final = 300.0
 """Seconds that a job waits for the job of another thread. Then it fails and is repeated alone: that one may hang."""
 _USE: Final = threading.Lock()
 _LEFT: Final = threading.Event()
-"""A context could not be stopped. A job that got it would commit as the job before."""
+"""A context could not be stopped, and a job that got it would commit as the job before; or a job has it too long."""
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def take() -> None:
     _acquire(_USE)
     if _LEFT.is_set():
         _USE.release()
-        raise RuntimeError("the Spark of an earlier job in this driver could not be stopped")
+        raise RuntimeError("another job of this driver could not stop Spark, or has used it for too long")
 
 
 def give_back(stop: Callable[[], None]) -> None:
@@ -44,10 +44,11 @@ def give_back(stop: Callable[[], None]) -> None:
 
 
 def is_left() -> bool:
-    """Whether there is a Spark context that no job uses."""
+    """Whether no other job may use the JVM."""
     return _LEFT.is_set()
 
 
 def _acquire(lock: threading.Lock) -> None:
     if not lock.acquire(timeout=PATIENCE_S):
+        _LEFT.set()
         raise RuntimeError(f"another job of this driver has not ended its part within {PATIENCE_S:.0f} s")

@@ -9,15 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paimon_contract.turns import TurnOf, TurnReport, TurnRequest
+from paimon_operator.core.config import SharingFacts
 from paimon_operator.core.launch.batch_pod import SharedPod, read_batch
 from paimon_operator.core.naming import TABLE_LABEL, is_batch
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.turns_endpoint import TurnGiver, carry_out
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, shop
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, lake, shop
 from tests.support import pods
 from tests.support.manifests import Manifest, keyed_table
 
 WINDOW_S = 2.0
+FACTS = SharingFacts(url="http://operator:8082/v1/turns", window_s=WINDOW_S)
+NAMES = ("a", "b", "c")
 
 
 def tables(*names: str) -> list[Manifest]:
@@ -152,3 +155,16 @@ class SharedDriver:
         now = self.operator.time.now()
         self.report(pods.ended(0, message, finished=now) if status is None else status)
         await self.operator.settle()
+
+
+async def shared(operator: OperatorInMemory, *names: str) -> SharedDriver:
+    """The driver of the Pod that the first runs of these tables share."""
+    await operator.apply(lake(), *tables(*(names or NAMES)))
+    await operator.pass_time(seconds=WINDOW_S)
+    return await SharedDriver.start(operator)
+
+
+def reason(operator: OperatorInMemory, table: str) -> str:
+    """Why the only run of the table is where it is."""
+    conditions = run_of(operator, table)["status"]["conditions"]
+    return next(str(each["reason"]) for each in conditions if each["type"] == "Succeeded")

@@ -6,15 +6,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from paimon_operator.core.config import SharingFacts
 from paimon_operator.core.naming import is_batch
 from paimon_operator.core.ports import Kind
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, shop
-from tests.runtime.shared_driver import WINDOW_S, SharedDriver, own_pods, shared_pods, tables
+from tests.runtime.shared_driver import FACTS, WINDOW_S, SharedDriver, own_pods, shared_pods, tables
 from tests.support import pods
 from tests.support.manifests import Manifest, run
 
-FACTS = SharingFacts(url="http://operator:8082/v1/turns", window_s=WINDOW_S)
 RETENTION = {
     "snapshots": {"schedule": "0 * * * *"},
     "partitions": {"schedule": "0 * * * *", "expirationTime": "30d", "timestampFormatter": "yyyy-MM-dd"},
@@ -129,6 +127,13 @@ async def test_without_sharing_each_run_is_created_when_it_starts() -> None:
     await due(operator, "a")
     assert runs_of(operator, "a") == ["ExpirePartitions"]
     assert "followingRuns" not in status(operator)
+
+
+async def test_runs_with_a_single_attempt_have_no_companions(operator: OperatorInMemory) -> None:
+    await due(operator, "a", spec__runPolicy={"backoffLimit": 0})
+    assert runs_of(operator, "a") == ["ExpirePartitions"]
+    assert "followingRuns" not in status(operator)
+    assert own_pods(operator) != {}
 
 
 async def test_a_compaction_shares_a_pod_with_the_expiries_of_its_own_table_alone(operator: OperatorInMemory) -> None:

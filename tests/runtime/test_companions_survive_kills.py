@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_operator.core.config import SharingFacts
 from paimon_operator.core.ports import Kind
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, shop
-from tests.runtime.shared_driver import WINDOW_S, SharedDriver, own_pods, shared_pods, tables
+from tests.runtime.shared_driver import FACTS, WINDOW_S, SharedDriver, own_pods, shared_pods, tables
 from tests.runtime.test_companions import MEASURED, RETENTION
 from tests.support.manifests import Manifest, run
 
-FACTS = SharingFacts(url="http://operator:8082/v1/turns", window_s=WINDOW_S)
 BY_HAND = "a-by-hand"
 WORK = ["Compact", "ExpirePartitions", "ExpireSnapshots"]
 

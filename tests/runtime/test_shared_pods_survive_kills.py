@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_operator.core.config import SharingFacts
 from paimon_operator.core.ports import Kind
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake
-from tests.runtime.shared_driver import WINDOW_S, SharedDriver, own_pods, run_of, shared_pods, tables
+from tests.runtime.shared_driver import FACTS, WINDOW_S, SharedDriver, own_pods, run_of, shared_pods, tables
 
-FACTS = SharingFacts(url="http://operator:8082/v1/turns", window_s=WINDOW_S)
 NAMES = ("a", "b")
 
 

@@ -19,7 +19,6 @@ from paimon_contract.turns import (
     read_answer,
     request_text,
 )
-from paimon_operator.core.config import SharingFacts
 from paimon_operator.core.ports import PodIdentity
 from paimon_operator.errors import RetryableError
 from paimon_operator.runtime import turns
@@ -27,10 +26,8 @@ from paimon_operator.runtime.looks_server import LooksServer
 from paimon_operator.runtime.turns_endpoint import TurnGiver, TurnsEndpoint
 from tests.cluster.ports import free_ports
 from tests.runtime.operator_in_memory import OperatorInMemory, lake
-from tests.runtime.shared_driver import WINDOW_S, SharedDriver, tables
+from tests.runtime.shared_driver import FACTS, WINDOW_S, SharedDriver, tables
 from tests.runtime.test_looks_server import token_of
-
-FACTS = SharingFacts(url="http://operator:8082/v1/turns", window_s=WINDOW_S)
 
 
 class Reviewer:

@@ -132,11 +132,11 @@ class Batches:
     def sharing(self, run: Key, uid: str, catalog: Key) -> Sharing | None:
         """Whether the run may wait for a shared Pod; None: it starts alone."""
         now = self._clock.now()
-        if self._facts is None or self._alone.get(run) == uid or now < self._silent.get(catalog, now):
+        if self._facts is None or self._alone.get(run) == uid:
             return None
         known = self._pods.get(self._pod_of.get(run, ""))
         if known is None:
-            return Sharing()
+            return None if now < self._silent.get(catalog, now) else Sharing()
         if now - known.progress < PATIENCE:
             return Sharing(pod=known.pod.name)
         self._start_alone(run, uid)

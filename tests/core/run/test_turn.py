@@ -16,6 +16,7 @@ from paimon_operator.api.run.status import AttemptState, Phase
 from paimon_operator.core.launch.batch_pod import batch_pod, read_batch
 from paimon_operator.core.operations import registry
 from paimon_operator.core.run.observed import Turn
+from paimon_operator.core.run.outcome import ran_out_of_memory
 from paimon_operator.core.run.turn import begins_turn, has_begun, waits_for_turn
 from paimon_operator.errors import SpecError
 from tests.core.run.shared_story import POD, UID, SharedStory, begun
@@ -222,6 +223,7 @@ ENDS = {
     "terminated": (pods.ended(143), "DriverFailed"),
     "out of memory": (pods.ended(3), "OutOfMemory"),
     "evicted": (pods.evicted(), "DiskFull"),
+    "past its deadline": ({"phase": "Failed", "reason": "DeadlineExceeded"}, "ResultMissing"),
 }
 
 
@@ -238,6 +240,22 @@ def test_a_result_that_is_left_in_the_pod_is_read() -> None:
     decision = story.decide(None, pods.ended(0, pods.result(story.run)))
     assert story.run.status.phase is Phase.SUCCEEDED
     assert released(decision) == []
+
+
+def test_a_run_that_has_learned_to_need_more_memory_has_its_pod_alone() -> None:
+    story = SharedStory()
+    launch = story.launch()
+    assert story.member_with(replace(launch, learned_memory_mib=launch.memory_mib)) is not None
+    assert story.member_with(replace(launch, learned_memory_mib=2 * launch.memory_mib)) is None
+
+
+def test_a_pod_that_runs_has_not_run_out_of_memory() -> None:
+    story = begun()
+    running = story.pod(pods.running(), UID)
+    ended = story.pod(pods.ended(137, reason="OOMKilled"), UID)
+    assert running is not None
+    assert ended is not None
+    assert (ran_out_of_memory(running), ran_out_of_memory(ended)) == (False, True)
 
 
 def test_a_run_with_a_single_attempt_has_its_pod_alone() -> None:

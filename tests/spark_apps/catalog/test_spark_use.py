@@ -53,7 +53,7 @@ def test_spark_that_could_not_be_stopped_serves_no_other_job() -> None:
     with pytest.raises(OSError, match="no answer"):
         spark_use.give_back(fail)
     assert spark_use.is_left()
-    with pytest.raises(RuntimeError, match="could not be stopped"):
+    with pytest.raises(RuntimeError, match="could not stop Spark"):
         spark_use.take()
 
 
@@ -71,6 +71,7 @@ def test_a_job_waits_no_longer_than_the_patience_for_another_one(monkeypatch: py
     spark_use.take()
     with pytest.raises(RuntimeError, match="has not ended its part"):
         spark_use.take()
+    assert spark_use.is_left(), "no other job waits as long"
     opening = threading.Lock()
     with (
         spark_use.within_patience(opening),

@@ -1,7 +1,7 @@
 """What kopf alone needs to see every table once: `python -m tools.benchmarks.fleet.kopf_floor [TABLES ...]`.
 
-No operator on kopf can be faster or smaller: the handler counts the objects and does nothing else. It is alone on one
-core, as the operator in the benchmark of fleets, which its figures of a restart stand beside.
+The handler counts the objects and does nothing else. Like the operator in the benchmark of fleets, it may use one core.
+Its figures stand beside those of a restart there, though these tables have no status and no conditions.
 """
 
 from __future__ import annotations

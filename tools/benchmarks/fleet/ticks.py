@@ -4,7 +4,7 @@
 * TABLES tables (1,000) have a write at the same minute of the day.
 
 The operator is alone on one core. Lateness is the time from the tick to the creation of the run's Pod: what follows is
-the node's. It fails where the 99th percentile of the first is more than 5 s, or a table of the second has not had its
+the node's. It fails where the 99th percentile of the first is 5 s or more, or a table of the second has not had its
 run after ten minutes.
 """
 
@@ -134,7 +134,7 @@ def main(arguments: Sequence[str]) -> int:
     p99 = {name: statistics.quantiles(late, n=100)[98] for name, late in names.items()}
     for name, late in names.items():
         print(f"| {name} | {statistics.median(late):.0f} | {p99[name]:.0f} | {max(late):.0f} |")
-    return 0 if p99[f"{EACH_MINUTE} each minute"] <= GOAL_S else 1
+    return 0 if p99[f"{EACH_MINUTE} each minute"] < GOAL_S else 1
 
 
 if __name__ == "__main__":

@@ -93,8 +93,11 @@ def _needs_nothing_more(run: PaimonRun, pod: PodObserved, now: datetime) -> bool
     """Whether a deleted run may go although its driver Pod still exists.
 
     The released Pod of a finished run stays as history. The Pod of a cancelled run must be gone (404), unless its node
-    never reported its end: nothing else will remove that Pod.
+    never reported its end: nothing else will remove that Pod. A shared Pod is not its history, and other runs read its
+    end.
     """
+    if is_shared(run) and pod.stopped_or_expired(now):
+        return True
     if pod.has_finalizer or not pod.stopped_or_expired(now):
         return False
     return _is_finished(run) or not pod.ended

@@ -325,7 +325,8 @@ def _start(context: TableContext, observed: TableObserved, status: TableStatus, 
     expected = rank.expectation(context, status, work)
     named = active_run.new_active_run(context.table, work, context.catalog, need, expected)
     named = companions.known_as(status, named)
-    due = selection.works(context, observed, status) if observed.shares_drivers else ()
+    shares = observed.shares_drivers and _policy(context).backoff_limit != 0  # (a run with one attempt has its own Pod)
+    due = selection.works(context, observed, status) if shares else ()
     status = companions.at_start(context, status, work, due)
     if registry.OPERATIONS.has_role(work.type_, Role.ESTABLISHES_TABLE):
         recreates = _recreates(context, status)
