@@ -15,7 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -50,24 +50,22 @@ class Fleet:
     async def create(self, numbers: Iterable[int]) -> None:
         """Creates the tables and waits until each is Ready."""
         await at_once(self._create, numbers)
-        await self._until(lambda tables, _: all(map(_is_ready, tables)))
+        await self._until(lambda tables, _: all(map(_is_ready, tables)), Kind.TABLE, Kind.RUN)
 
-    async def lateness(self, numbers: Iterable[int], schedule: str, runs: int) -> list[float]:
-        """Seconds that each of so many scheduled writes started after its tick."""
-        before = {run["metadata"]["uid"] for run in await self._api.store.list(Kind.RUN, NAMESPACE)}
+    async def lateness(self, numbers: Sequence[int], schedule: str, ticks: Sequence[datetime]) -> list[float]:
+        """Seconds from each of the ticks to the Pod of each table. Every table has to answer every tick."""
         await at_once(lambda number: self._schedule(number, schedule), numbers)
-        found: dict[str, datetime] = {}
+        pods: dict[tuple[str, datetime], str] = {}
+        created: dict[str, datetime] = {}
 
-        def enough(_: Sequence[Manifest], known: Sequence[Manifest]) -> bool:
-            new = (run for run in known if run["metadata"]["uid"] not in before)
-            found.update(pod for run in new for pod in _pod_and_tick(run))
-            return len(found) >= runs
+        def all_answered(runs: Sequence[Manifest], bodies: Sequence[Manifest]) -> bool:
+            pods.update(each for run in runs for each in _answers(run) if each[0][1] in ticks)
+            created.update(map(_creation, bodies))  # (a finished run goes with its Pod after some others)
+            return len(pods) >= len(numbers) * len(ticks) and created.keys() >= set(pods.values())
 
-        await self._until(enough)
+        await self._until(all_answered, Kind.RUN, Kind.POD)
         await at_once(lambda number: self._schedule(number, _NEVER), numbers)
-        pods = await self._api.store.list(Kind.POD, NAMESPACE)
-        created = {pod["metadata"]["name"]: pod["metadata"]["creationTimestamp"] for pod in pods}
-        return [(datetime.fromisoformat(created[pod]) - tick).total_seconds() for pod, tick in found.items()]
+        return [(created[pod] - tick).total_seconds() for (_, tick), pod in pods.items()]
 
     async def _create(self, number: int) -> None:
         body = keyed_table(metadata__name=f"t{number}", metadata__namespace=NAMESPACE, spec__writes=[_write(_NEVER)])
@@ -77,9 +75,9 @@ class Fleet:
         body = {"spec": {"writes": [_write(schedule)]}}
         await self._api.server.request("merge", _TABLES.path(NAMESPACE, f"t{number}"), kind=Kind.TABLE, body=body)
 
-    async def _until(self, is_true: Any) -> None:
+    async def _until(self, is_true: Callable[[Sequence[Manifest], Sequence[Manifest]], bool], *kinds: Kind) -> None:
         deadline = time.monotonic() + _PATIENCE_S
-        while not is_true(*[await self._api.store.list(kind, NAMESPACE) for kind in (Kind.TABLE, Kind.RUN)]):
+        while not is_true(*[await self._api.store.list(kind, NAMESPACE) for kind in kinds]):
             if time.monotonic() > deadline:
                 raise TimeoutError("not every table has had its run")
             await asyncio.sleep(2)
@@ -95,13 +93,23 @@ def _is_ready(table: Manifest) -> bool:
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
-def _pod_and_tick(run: Manifest) -> list[tuple[str, datetime]]:
-    """The Pod and the tick of a scheduled write that has started; empty for any other run."""
+def _answers(run: Manifest) -> list[tuple[tuple[str, datetime], str]]:
+    """The table, the tick and the Pod of a scheduled write that has started; empty for any other run."""
     due = (run["spec"].get("trigger") or {}).get("dueTime")
     attempts = (run.get("status") or {}).get("attempts") or ()
     if run["spec"]["type"] != "Write" or due is None or not attempts or "started" not in attempts[0]:
         return []
-    return [(attempts[0]["pod"], datetime.fromisoformat(due))]
+    return [((run["spec"]["tableRef"]["name"], datetime.fromisoformat(due)), attempts[0]["pod"])]
+
+
+def _creation(body: Manifest) -> tuple[str, datetime]:
+    return body["metadata"]["name"], datetime.fromisoformat(body["metadata"]["creationTimestamp"])
+
+
+def _next_ticks(count: int) -> list[datetime]:
+    """So many full minutes, from the first one that the edit of all schedules precedes for sure."""
+    first = datetime.now(UTC).replace(second=0, microsecond=0) + _LEAD
+    return [first + timedelta(minutes=number) for number in range(count)]
 
 
 async def measure(server: ApiServer, tables: int) -> tuple[list[float], list[float]]:
@@ -110,10 +118,10 @@ async def measure(server: ApiServer, tables: int) -> tuple[list[float], list[flo
         kubelets, fleet = asyncio.create_task(Kubelets(api, NAMESPACE, DRIVER_S).work()), Fleet(api)
         try:
             await fleet.create(range(EACH_MINUTE))
-            each_minute = await fleet.lateness(range(EACH_MINUTE), "* * * * *", TICKS * EACH_MINUTE)
+            each_minute = await fleet.lateness(range(EACH_MINUTE), "* * * * *", _next_ticks(TICKS))
             await fleet.create(range(EACH_MINUTE, tables))
-            tick = datetime.now(UTC) + _LEAD
-            together = await fleet.lateness(range(tables), f"{tick.minute} {tick.hour} * * *", tables)
+            (tick,) = ticks = _next_ticks(1)
+            together = await fleet.lateness(range(tables), f"{tick.minute} {tick.hour} * * *", ticks)
         finally:
             kubelets.cancel()
         return each_minute, together
