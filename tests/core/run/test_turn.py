@@ -249,13 +249,19 @@ def test_a_run_that_has_learned_to_need_more_memory_has_its_pod_alone() -> None:
     assert story.member_with(replace(launch, learned_memory_mib=2 * launch.memory_mib)) is None
 
 
-def test_a_pod_that_runs_has_not_run_out_of_memory() -> None:
-    story = begun()
-    running = story.pod(pods.running(), UID)
-    ended = story.pod(pods.ended(137, reason="OOMKilled"), UID)
-    assert running is not None
-    assert ended is not None
-    assert (ran_out_of_memory(running), ran_out_of_memory(ended)) == (False, True)
+MEMORY = {
+    "running": (pods.running(), False),
+    "killed": (pods.ended(137), False),
+    "killed for its memory": (pods.ended(137, reason="OOMKilled"), True),
+    "ended by Java for its memory": (pods.ended(3), True),
+}
+
+
+@pytest.mark.parametrize(("status", "expected"), MEMORY.values(), ids=MEMORY)
+def test_only_what_is_known_to_be_an_end_by_memory_is_one(status: pods.Json, expected: bool) -> None:
+    pod = begun().pod(status, UID)
+    assert pod is not None
+    assert ran_out_of_memory(pod) is expected
 
 
 def test_a_run_with_a_single_attempt_has_its_pod_alone() -> None:

@@ -102,11 +102,9 @@ def classify_turn(pod: PodObserved, run: str) -> Success | AttemptFailure:
 
 
 def ran_out_of_memory(pod: PodObserved) -> bool:
-    """Whether the driver of this shared Pod has ended because it had too little memory."""
-    if not pod.end_known:
-        return False
-    found = classify_turn(pod, "")
-    return isinstance(found, AttemptFailure) and found.failure_class is FailureClass.OUT_OF_MEMORY
+    """Whether the driver of this Pod has ended for sure because it had too little memory, and not by another kill."""
+    ended = pod.container.terminated
+    return ended is not None and (ended.reason == "OOMKilled" or ended.exit_code == JVM_OUT_OF_MEMORY)
 
 
 def reported(text: str, run: str) -> Success | AttemptFailure:
