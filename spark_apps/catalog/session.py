@@ -42,8 +42,6 @@ is that long because Paimon begins it at a random moment in the past."""
 
 _OPENING: Final = threading.Lock()
 """One thread at a time starts the JVM, connects it to a metastore and logs it in."""
-_RUN: Final = "run"
-"""By this key, log4j2.properties finds the run of a thread."""
 
 
 @lru_cache(maxsize=1)
@@ -67,7 +65,7 @@ class Session:
         SparkContext._ensure_initialized()
         jvm: Any = SparkContext._jvm
         self._require_jars(jvm)
-        jvm.org.apache.logging.log4j.ThreadContext.put(_RUN, self.job.run.name)
+        jvm.org.apache.logging.log4j.ThreadContext.put("run", self.job.run.name)  # (for log4j2.properties)
         self.metastore.connect(jvm)
         return jvm
 
@@ -231,8 +229,6 @@ class Session:
             if self._uses_spark:
                 self._uses_spark = False
                 spark_use.give_back(self._stop_spark)
-            if "jvm" in self.__dict__:
-                self.jvm.org.apache.logging.log4j.ThreadContext.remove(_RUN)
 
     def _stop_spark(self) -> None:
         """Stops Spark, also one that has not started wholly. Raises RuntimeError if it is still there."""

@@ -10,8 +10,8 @@ from typing import Final
 PATIENCE_S: Final = 300.0
 """Seconds that a job waits for the job of another thread. Then it fails and is repeated alone: that one may hang."""
 _USE: Final = threading.Lock()
-_LEFT: Final = threading.Event()
-"""A context could not be stopped, and a job that got it would commit as the job before; or a job has it too long."""
+_BROKEN: Final = threading.Event()
+"""A job could not stop Spark, and the next one would commit in its name; or a job has had Spark for too long."""
 
 
 @contextmanager
@@ -25,9 +25,9 @@ def within_patience(lock: threading.Lock) -> Iterator[None]:
 
 
 def take() -> None:
-    """Waits until no other thread uses Spark. Raises RuntimeError if that takes too long, or a context is left."""
+    """Waits until no other thread uses Spark. Raises RuntimeError if that takes too long, or it is broken."""
     _acquire(_USE)
-    if _LEFT.is_set():
+    if _BROKEN.is_set():
         _USE.release()
         raise RuntimeError("another job of this driver could not stop Spark, or has used it for too long")
 
@@ -37,18 +37,18 @@ def give_back(stop: Callable[[], None]) -> None:
     try:
         stop()
     except Exception:
-        _LEFT.set()
+        _BROKEN.set()
         raise
     finally:
         _USE.release()
 
 
-def is_left() -> bool:
-    """Whether no other job may use the JVM."""
-    return _LEFT.is_set()
+def is_broken() -> bool:
+    """Whether no further job may use the JVM."""
+    return _BROKEN.is_set()
 
 
 def _acquire(lock: threading.Lock) -> None:
     if not lock.acquire(timeout=PATIENCE_S):
-        _LEFT.set()
+        _BROKEN.set()
         raise RuntimeError(f"another job of this driver has not ended its part within {PATIENCE_S:.0f} s")

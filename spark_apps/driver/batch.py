@@ -45,7 +45,7 @@ def perform(job: Job) -> Performed:
 
 
 def is_usable() -> bool:
-    """Whether the JVM answers and no Spark context of an ended job is left in it."""
+    """Whether the JVM answers, and its Spark may serve another job."""
     from pyspark import SparkContext  # noqa: PLC0415  (pyspark takes long to import)
 
     if SparkContext._gateway is None:
@@ -55,7 +55,7 @@ def is_usable() -> bool:
     except Exception:  # noqa: BLE001  (whatever it is, the next job would meet it)
         log_exception()
         return False
-    return not spark_use.is_left()
+    return not spark_use.is_broken()
 
 
 def main() -> int:

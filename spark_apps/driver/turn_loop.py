@@ -60,7 +60,9 @@ class TimeShares:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
-        self._turns, self._each, self._since = 0, 0.0, clock()
+        self._turns, self._since = 0, clock()
+        self._sum = 0.0
+        """The share in seconds of a turn that had been in progress from the first moment on."""
 
     @contextmanager
     def turn(self) -> Iterator[Callable[[], int]]:
@@ -73,12 +75,12 @@ class TimeShares:
             ended = self._change(-1)
 
     def _change(self, turns: int) -> float:
-        """The seconds that a turn from the first one on would have as its share."""
+        """Adds turns. Returns `_sum`, of which a turn's share is what is added from its begin to its end."""
         with self._lock:
             now = self._clock()
-            self._each += (now - self._since) / max(self._turns, 1)
+            self._sum += (now - self._since) / max(self._turns, 1)
             self._turns, self._since = self._turns + turns, now
-            return self._each
+            return self._sum
 
 
 @dataclass

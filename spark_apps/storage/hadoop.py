@@ -34,14 +34,14 @@ def options() -> dict[str, str]:
     return {**BOUNDED, **(read_directory(Path(directory)) if directory else {})}
 
 
-_logins: Final = set[tuple[str, str]]()
-"""Principal and keytab with which this process has logged in. The login is the one of all its threads."""
+_logins: Final = list[tuple[str, str]]()
+"""Principal and keytab of each login of this process. The last one is that of all its threads."""
 
 
 def log_in(jvm: Any, configuration: Any) -> None:
     """Logs the process in from its keytab, when the catalog names one. Hadoop then renews the login by itself."""
     principal, keytab = os.environ.get(environment.KRB5PRINCIPAL), os.environ.get(environment.KRB5KEYTAB)
-    if not principal or not keytab or (principal, keytab) in _logins:
+    if not principal or not keytab or _logins[-1:] == [(principal, keytab)]:
         return
     krb5 = os.environ.get(environment.KRB5_CONFIG)
     if krb5:
@@ -52,7 +52,7 @@ def log_in(jvm: Any, configuration: Any) -> None:
     user = jvm.org.apache.hadoop.security.UserGroupInformation
     user.setConfiguration(configuration)
     user.loginUserFromKeytab(principal, keytab)
-    _logins.add((principal, keytab))
+    _logins.append((principal, keytab))
 
 
 def token_options(warehouse: str) -> dict[str, str]:

@@ -17,8 +17,8 @@ def _strict_cache(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def operator() -> AsyncIterator[OperatorInMemory]:
-    operator = await OperatorInMemory().start()
+async def operator(request: pytest.FixtureRequest) -> AsyncIterator[OperatorInMemory]:
+    operator = await OperatorInMemory(sharing=getattr(request.module, "SHARING", None)).start()
     yield operator
     operator.queue.close()
     await operator.workers.stop()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from paimon_operator.core.naming import is_batch
@@ -13,20 +11,13 @@ from tests.runtime.shared_driver import FACTS, WINDOW_S, SharedDriver, own_pods,
 from tests.support import pods
 from tests.support.manifests import Manifest, run
 
+SHARING = FACTS
 RETENTION = {
     "snapshots": {"schedule": "0 * * * *"},
     "partitions": {"schedule": "0 * * * *", "expirationTime": "30d", "timestampFormatter": "yyyy-MM-dd"},
 }
 MEASURED: Manifest = {"after": {"snapshotId": 5, "schemaId": 0}, "seenSnapshot": 4, "seenCommit": "1/00000000"}
 EXPIRIES = ["ExpirePartitions", "ExpireSnapshots"]
-
-
-@pytest.fixture
-async def operator() -> AsyncIterator[OperatorInMemory]:
-    made = await OperatorInMemory(sharing=FACTS).start()
-    yield made
-    made.queue.close()
-    await made.workers.stop()
 
 
 async def due(operator: OperatorInMemory, *names: str, **spec: object) -> None:
@@ -132,7 +123,8 @@ async def test_without_sharing_each_run_is_created_when_it_starts() -> None:
 async def test_runs_with_a_single_attempt_have_no_companions(operator: OperatorInMemory) -> None:
     await due(operator, "a", spec__runPolicy={"backoffLimit": 0})
     assert runs_of(operator, "a") == ["ExpirePartitions"]
-    assert "followingRuns" not in status(operator)
+    created = [each.name for each in operator.store.writes if (each.verb, each.kind) == ("create", Kind.RUN)]
+    assert len(created) == 2, "none that is deleted at once, besides that of the Provision"
     assert own_pods(operator) != {}
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
-import pytest
-
 from paimon_operator.core.launch.batch_pod import read_batch
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import ForbiddenError
-from paimon_operator.runtime.batches import LONGEST_WINDOW, PATIENCE, SILENT_FOR
+from paimon_operator.runtime.batches import LONGEST_WINDOW, PATIENCE, UNSHARED_FOR
 from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, shop
 from tests.runtime.shared_driver import (
@@ -28,13 +24,7 @@ from tests.support import pods
 from tests.support.manifests import run
 from tests.support.object_store import Fault
 
-
-@pytest.fixture
-async def operator() -> AsyncIterator[OperatorInMemory]:
-    made = await OperatorInMemory(sharing=FACTS).start()
-    yield made
-    made.queue.close()
-    await made.workers.stop()
+SHARING = FACTS
 
 
 async def test_tables_that_are_applied_together_become_ready_by_one_pod(operator: OperatorInMemory) -> None:
@@ -235,7 +225,7 @@ async def test_runs_start_alone_after_a_pod_that_could_not_reach_the_operator(op
     assert sorted(own_pods(operator)) == list(NAMES)
     await operator.apply(*tables("d"))
     assert "d" in own_pods(operator), "without a window"
-    await operator.pass_time(seconds=SILENT_FOR.total_seconds())
+    await operator.pass_time(seconds=UNSHARED_FOR.total_seconds())
     await operator.apply(*tables("e"))
     assert "e" not in own_pods(operator)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from paimon_contract.turns import TurnRequest
 from paimon_operator.core.ports import Kind
+from paimon_operator.errors import RetryableError
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory
 from tests.runtime.shared_driver import (
     FACTS,
-    NAMES,
     WINDOW_S,
     SharedDriver,
     own_pods,
@@ -22,16 +20,9 @@ from tests.runtime.shared_driver import (
     tables,
 )
 from tests.support import pods
+from tests.support.object_store import Fault
 
-
-@pytest.fixture
-async def operator() -> AsyncIterator[OperatorInMemory]:
-    made = await OperatorInMemory(sharing=FACTS).start()
-    yield made
-    made.queue.close()
-    await made.workers.stop()
-
-
+SHARING = FACTS
 KILLED = {
     "evicted": (pods.evicted(), "DiskFull"),
     "terminated": (pods.ended(143), "DriverFailed"),
@@ -98,6 +89,19 @@ async def test_the_end_of_a_deleted_pod_is_read_by_each_run_in_its_turn(operator
     assert driver.pod.name not in operator.store.names(Kind.POD)
 
 
+async def test_a_run_that_is_deleted_in_its_turn_waits_for_no_other_run_of_the_pod(operator: OperatorInMemory) -> None:
+    driver = await shared(operator)
+    deleted, other = driver.left[:2]
+    assert await driver.ask()
+    assert await driver.ask()
+    operator.store.delete_as_user(Kind.RUN, SHOP, deleted)
+    await operator.settle()
+    operator.store.faults.append(Fault("apply_status", Kind.RUN, RetryableError("away", status=503)))
+    await driver.end(pods.ended(143))
+    assert run_of(operator, driver.pod.runs[other])["status"]["attempts"][0]["state"] == "Running", "not stored yet"
+    assert deleted not in operator.store.names(Kind.RUN)
+
+
 async def test_no_turn_begins_in_a_pod_that_is_being_deleted(operator: OperatorInMemory) -> None:
     driver = await shared(operator)
     assert await driver.turn()
@@ -144,7 +148,5 @@ async def test_a_result_of_another_run_does_not_count_for_the_run_in_turn(operat
     await driver.ask()
     driver.unreported = first
     await driver.end()
-    begun = [
-        name for name in NAMES if run_of(operator, name)["status"].get("attempts") and name not in driver.performed
-    ]
-    assert [run_of(operator, name)["status"]["attempts"][0]["reason"] for name in begun] == ["ResultMissing"]
+    others = (run_of(operator, name)["status"] for name in driver.pod.runs.values() if name not in driver.performed)
+    assert [each["attempts"][0]["reason"] for each in others if each.get("attempts")] == ["ResultMissing"]

@@ -32,9 +32,14 @@ class TurnGiver(FakeOperator):
         return {each["run"]["name"]: json.loads(each["result"]) for each in reports}
 
 
+def owner_of(table: str) -> str:
+    """The owner's mark of a table that `of_table` names."""
+    return f"cluster-uid/shop/{table}"
+
+
 def of_table(job: dict[str, Any], table: str) -> dict[str, Any]:
     """The job, for another table of the lake."""
-    return {**job, "table": {"database": "shop", "name": table}, "owner": f"cluster-uid/shop/{table}"}
+    return {**job, "table": {"database": "shop", "name": table}, "owner": owner_of(table)}
 
 
 def drive(lake: Lake, giver: TurnGiver, jobs: list[dict[str, Any]], directory: Path, **env: str) -> Exited:

@@ -42,6 +42,9 @@ def test_one_process_performs_the_runs_of_five_tables_and_one_failure_leaves_the
     assert done.code == 0, done.log
     results = giver.results()
     assert set(results) == {job["run"]["name"] for job in jobs}
+    for table in TABLES:  # each in its order, whatever others do meanwhile
+        own = [job["run"]["name"] for job in jobs if job["table"]["name"] == table]
+        assert [name for name in results if name in own] == own
     assert {name for name, result in results.items() if not result["ok"]} == {"expire-c"}
     assert results["expire-c"]["error"]["reason"] == "TableNotFound"
     assert all(results[f"make-{table}"]["created"] for table in TABLES if table != "c")

@@ -21,8 +21,8 @@ def slow_proxy(url: str, delay: float) -> Iterator[str]:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
-            there, back = await asyncio.open_connection(target.hostname, target.port), (reader, writer)
-            await asyncio.gather(_pass_on(back[0], there[1], delay), _pass_on(there[0], back[1], 0))
+            answers, requests = await asyncio.open_connection(target.hostname, target.port)
+            await asyncio.gather(_pass_on(reader, requests, delay), _pass_on(answers, writer, 0))
 
     async def start() -> asyncio.Server:
         return await asyncio.start_server(serve, "127.0.0.1", 0)

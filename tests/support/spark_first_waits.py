@@ -23,13 +23,12 @@ _choosing = threading.Lock()
 
 def _opened(self: Session) -> None:
     with _choosing:
-        is_first = not _first
-        _first.extend([self] * is_first)
-    if not is_first:
+        if not _first:
+            _first.append(self)
+    if self not in _first:
         assert _first_is_open.wait(WAIT_S)
     _open(self)
-    if is_first:
-        _first_is_open.set()
+    _first_is_open.set()
 
 
 def _provisioned(job: Job, session: Session) -> Outcome:

@@ -18,16 +18,14 @@ from typing import Any
 
 from tests.cluster import release
 from tests.e2e.lab import OF_RUNS, Lab
-from tests.support import pypaimon_tables
 from tests.support.kubectl import Kubectl, Object
 from tools.benchmarks.apply_to_ready import COLUMNS, Bench
+from tools.benchmarks.due_expiries import DUE, RETENTION, make_tables
 
-COMMITS = 4
 LEAD = timedelta(minutes=2)
 """From the edit of all schedules to their tick."""
 PATIENCE_S = 3600
 EXPIRY_GOAL, APPLY_GOAL = 1 / 20, 1 / 10
-FIELDS = [{"id": 0, "name": "id", "type": "BIGINT NOT NULL"}, {"id": 1, "name": "v", "type": "STRING"}]
 BUCKET = {"type": "Fixed", "fixed": {"count": 1}}
 
 
@@ -48,11 +46,7 @@ class Fleet:
     def adopt(self) -> None:
         """Makes the tables and waits until the operator manages them."""
         warehouse, database = f"s3://lake/{self.lab.namespace}", self.lab.database
-        keyed = {"fields": FIELDS, "partitionKeys": [], "primaryKeys": ["id"], "comment": None, "rows": []}
-        made = [{**keyed, "name": name, "options": {"bucket": "1"}} for name in self.names]
-        pypaimon_tables.create_tables(warehouse, database, made, env=self.lab.env)
-        commits = [(name, [{"id": number, "v": "v"}]) for name in self.names for number in range(COMMITS)]
-        pypaimon_tables.write_commits(warehouse, database, commits, env=self.lab.env)
+        make_tables(warehouse, database, {name: {} for name in self.names}, env=self.lab.env)
         self.lab.kubectl.apply(*self._manifests(None))
         all_ready(self.lab, len(self.names))
 
@@ -66,7 +60,7 @@ class Fleet:
         self.lab.kubectl.apply(*self._manifests(f"{tick.minute} {tick.hour} * * *"))
         runs = self.lab.kubectl.until_list("paimonrun", "", self._all_ended, what="all expired", seconds=PATIENCE_S)
         expiries = [run for run in runs if run["spec"]["type"] == "ExpireSnapshots"]
-        wrong = [run for run in expiries if run["status"].get("expired") != COMMITS - 1]
+        wrong = [run for run in expiries if run["status"].get("expired") != DUE]
         assert not wrong, f"not as many snapshots expired as were due: {wrong[:1]}"
         wait_for_drivers(self.lab)
         return container_seconds(self.lab.pods(OF_RUNS), begin)
@@ -78,8 +72,7 @@ class Fleet:
         return all(phase == "Succeeded" for phase in phases) and len(phases) == len(self.names)
 
     def _manifests(self, schedule: str | None) -> list[Object]:
-        retention: Object = {"numRetainedMin": 1, "numRetainedMax": 1}
-        retention |= {} if schedule is None else {"schedule": schedule}
+        retention: Object = RETENTION | ({} if schedule is None else {"schedule": schedule})
         spec = {"adoptionPolicy": "Adopt", "bucket": BUCKET, "retention": {"snapshots": retention}}
         columns = {"id": "BIGINT", "v": "STRING"}
         return [self.lab.table(name, columns, keys=["id"], **spec) for name in self.names]

@@ -17,22 +17,21 @@ from typing import Any, Final
 
 from paimon_contract.turns import TURNS_AT_ONCE
 from paimon_engines.loader import supported_engines
+from paimon_schema.option_changes import OWNER_OPTION
 from tests.spark.s3_lake import S3Lake
-from tests.spark.shared_driver import TurnGiver, drive, of_table
+from tests.spark.shared_driver import TurnGiver, drive, of_table, owner_of
 from tests.spark_apps.observer.fake_operator import serving
-from tests.support import pypaimon_tables
 from tests.support.s3_server import s3_server
 from tests.support.slow_proxy import slow_proxy
 from tests.support.spark_home import spark_home
 from tests.support.spark_process import ROOT
+from tools.benchmarks.due_expiries import DUE, RETENTION, make_tables
 from tools.engines.fetch import fetch
 
-COMMITS: Final = 4
 ALONE: Final = 10
 """Tables with a driver each: enough for a mean."""
 DELAYS_S: Final = (0.0, 0.015)
 PROGRAM: Final = ROOT / "tools" / "benchmarks" / "turns_program.py"
-FIELDS: Final = [{"id": 0, "name": "id", "type": "BIGINT NOT NULL"}, {"id": 1, "name": "v", "type": "STRING"}]
 _roots = itertools.count(1)
 
 
@@ -48,7 +47,8 @@ class Bench:
         with slow_proxy(self._lake.s3.endpoint, delay) as endpoint:
             begin = time.monotonic()
             for job in jobs:
-                assert self._lake.drive(_at(job, endpoint), **self._lake.s3.keys).code == 0
+                done = self._lake.drive(_at(job, endpoint), **self._lake.s3.keys)
+                assert (done.result or {}).get("expired") == DUE, done.log
         return (time.monotonic() - begin) / ALONE * len(self._names)
 
     def shared(self, delay: float, at_once: int) -> float:
@@ -62,29 +62,20 @@ class Bench:
             done = drive(lake, giver, given, directory, **env)
             seconds = time.monotonic() - begin
         expired = [result.get("expired") for result in giver.results().values()]
-        assert expired == [COMMITS - 1] * len(jobs), done.log
+        assert expired == [DUE] * len(jobs), done.log
         return seconds
 
     def _new_lake(self) -> S3Lake:
         lake = dataclasses.replace(self._lake, root=f"turns-{next(_roots)}")
-        env = lake.s3.reader_environment
-        keyed = {"fields": FIELDS, "partitionKeys": [], "primaryKeys": ["id"], "comment": None, "rows": []}
-        made = [{**keyed, "name": name, "options": _options(name)} for name in self._names]
-        pypaimon_tables.create_tables(lake.warehouse, lake.database, made, env=env)
-        commits = [(name, [{"id": number, "v": "v"}]) for name in self._names for number in range(COMMITS)]
-        pypaimon_tables.write_commits(lake.warehouse, lake.database, commits, env=env)
+        owned = {name: {OWNER_OPTION: owner_of(name)} for name in self._names}
+        make_tables(lake.warehouse, lake.database, owned, env=lake.s3.reader_environment)
         return lake
 
     def _expiries(self, lake: S3Lake, count: int) -> list[dict[str, Any]]:
-        retention = {"numRetainedMin": 1, "numRetainedMax": 1}
         names = self._names[:count]
         return [
-            of_table(lake.job("ExpireSnapshots", run=f"r-{name}", expireSnapshots=retention), name) for name in names
+            of_table(lake.job("ExpireSnapshots", run=f"r-{name}", expireSnapshots=RETENTION), name) for name in names
         ]
-
-
-def _options(name: str) -> dict[str, str]:
-    return {"bucket": "1", "paimon-operator.owner": f"cluster-uid/shop/{name}"}
 
 
 def _at(job: dict[str, Any], endpoint: str) -> dict[str, Any]:

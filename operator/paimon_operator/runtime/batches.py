@@ -29,7 +29,7 @@ from paimon_operator.runtime.keys import Key, key_of
 
 PATIENCE: Final = timedelta(minutes=2)
 """A run starts alone when its Pod has made no progress for so long: it was created, has started, or has asked."""
-SILENT_FOR: Final = timedelta(minutes=10)
+UNSHARED_FOR: Final = timedelta(minutes=10)
 """The runs of a catalog start alone for so long after a Pod that could not reach us, or that had too little memory."""
 LONGEST_WINDOW: Final = timedelta(seconds=30)
 """However many still come, a run waits no longer for companions, or for the window if that is longer."""
@@ -115,7 +115,7 @@ class Batches:
         """A run -> UID of the Pod in which it has a turn."""
         self._alone: dict[Key, str] = {}
         """Runs that start alone, with their UIDs."""
-        self._silent: dict[Key, datetime] = {}
+        self._unshared: dict[Key, datetime] = {}
         """Catalogs -> until when their runs start alone."""
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -136,7 +136,7 @@ class Batches:
             return None
         known = self._pods.get(self._pod_of.get(run, ""))
         if known is None:
-            return None if now < self._silent.get(catalog, now) else Sharing()
+            return None if now < self._unshared.get(catalog, now) else Sharing()
         if now - known.progress < PATIENCE:
             return Sharing(pod=known.pod.name)
         self._start_alone(run, uid)
@@ -241,12 +241,12 @@ class Batches:
         if known is None or known.catalog is None or ended is None:
             return
         if known.started and not known.has_asked:
-            self._share_nothing(known.catalog, f"pod {known.pod.name} has ended without a request")
+            self._stop_sharing(known.catalog, f"pod {known.pod.name} has ended without a request")
         elif ran_out_of_memory(ended):
-            self._share_nothing(known.catalog, f"pod {known.pod.name} has run out of memory")
+            self._stop_sharing(known.catalog, f"pod {known.pod.name} has run out of memory")
 
-    def _share_nothing(self, catalog: Key, why: str) -> None:
-        self._silent[catalog] = self._clock.now() + SILENT_FOR
+    def _stop_sharing(self, catalog: Key, why: str) -> None:
+        self._unshared[catalog] = self._clock.now() + UNSHARED_FOR
         _log.warning("%s: runs of %s share no Pod now", why, catalog)
 
     def _end_window(self, group: _Group, waiting: _Waiting) -> None:

@@ -15,6 +15,7 @@ from paimon_operator.core.run.pod_release import ended_batch, unstarted_batch
 from paimon_operator.runtime.dependencies import Dependencies
 
 _AGAIN: Final = timedelta(seconds=5)
+"""Until the next look at an ended Pod whose end some run has not read: no event of a run leads here."""
 
 
 class SharedPodReconciler:
@@ -42,8 +43,6 @@ class SharedPodReconciler:
 
 
 def is_in_turn(run: Manifest | None, pod: str) -> bool:
-    """Whether an attempt of the run in this Pod has not ended. Of a deleted run, nobody reads the end."""
-    if run is not None and run["metadata"].get("deletionTimestamp"):
-        return False
+    """Whether an attempt of the run in this Pod has not ended."""
     attempts: Iterable[Mapping[str, Any]] = ((run or {}).get("status") or {}).get("attempts") or ()
     return any(each.get("pod") == pod and each.get("state") != AttemptState.ENDED for each in attempts)

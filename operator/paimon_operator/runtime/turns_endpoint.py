@@ -79,7 +79,9 @@ class TurnsEndpoint:
         try:
             return await self._answer(giver, pod, token, request)
         finally:
-            self._active -= Counter([pod.uid])  # (and forgets a Pod without requests)
+            self._active[pod.uid] -= 1
+            if not self._active[pod.uid]:
+                del self._active[pod.uid]
 
     async def _answer(self, giver: TurnGiver, pod: SharedPod, token: str, request: web.Request) -> web.Response:
         try:

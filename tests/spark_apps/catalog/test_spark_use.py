@@ -13,7 +13,7 @@ WAIT_S = 20
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_use, "_LEFT", threading.Event())
+    monkeypatch.setattr(spark_use, "_BROKEN", threading.Event())
     monkeypatch.setattr(spark_use, "_USE", threading.Lock())
 
 
@@ -43,6 +43,7 @@ def test_another_thread_uses_spark_once_it_is_given_back() -> None:
     spark_use.take()
     thread, used = use_in_another_thread()
     assert not used.wait(0.05)
+    assert not spark_use.is_broken()
     spark_use.give_back(stop)
     assert used.wait(WAIT_S)
     thread.join(WAIT_S)
@@ -52,18 +53,9 @@ def test_spark_that_could_not_be_stopped_serves_no_other_job() -> None:
     spark_use.take()
     with pytest.raises(OSError, match="no answer"):
         spark_use.give_back(fail)
-    assert spark_use.is_left()
+    assert spark_use.is_broken()
     with pytest.raises(RuntimeError, match="could not stop Spark"):
         spark_use.take()
-
-
-def test_spark_that_another_thread_uses_is_not_left() -> None:
-    spark_use.take()
-    found = list[bool]()
-    thread = threading.Thread(target=lambda: found.append(spark_use.is_left()))
-    thread.start()
-    thread.join(WAIT_S)
-    assert found == [False]
 
 
 def test_a_job_waits_no_longer_than_the_patience_for_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +63,7 @@ def test_a_job_waits_no_longer_than_the_patience_for_another_one(monkeypatch: py
     spark_use.take()
     with pytest.raises(RuntimeError, match="has not ended its part"):
         spark_use.take()
-    assert spark_use.is_left(), "no other job waits as long"
+    assert spark_use.is_broken(), "no other job waits as long"
     opening = threading.Lock()
     with (
         spark_use.within_patience(opening),
@@ -83,10 +75,10 @@ def test_a_job_waits_no_longer_than_the_patience_for_another_one(monkeypatch: py
 
 
 def test_a_job_that_was_refused_keeps_spark_from_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    spark_use._LEFT.set()
+    spark_use._BROKEN.set()
     with pytest.raises(RuntimeError):
         spark_use.take()
-    monkeypatch.setattr(spark_use, "_LEFT", threading.Event())
+    monkeypatch.setattr(spark_use, "_BROKEN", threading.Event())
     thread, used = use_in_another_thread()
     assert used.wait(WAIT_S)
     thread.join(WAIT_S)

@@ -3,33 +3,57 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from paimon_contract import environment
-from paimon_contract.job import Job, JobRun, job_text
-from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
-from paimon_contract.turns import TURNS_AT_ONCE, BatchConfig, TurnOf, TurnReport, config_text, job_variable
+from paimon_contract.job import job_text
+from paimon_contract.turns import TURNS_AT_ONCE, BatchConfig, TurnRequest, config_text, job_variable
 from spark_apps.driver import batch as program
 from spark_apps.driver import main as with_jvm
 from spark_apps.driver import without_jvm
+from spark_apps.driver.turns import NotAnsweredError
+from tests.spark_apps.driver.turns_given import WAIT_S, FakeOperator, job_of, succeeds
 from tests.spark_apps.jobs import job
 
 
-def job_of(name: str) -> Job:
-    return job(
-        run=JobRun(name, f"uid-of-{name}", "shop"),
-        operation="ExpireSnapshots",
-        parameters=ExpireSnapshotsParameters(),
-    )
-
-
-def test_an_unreported_result_becomes_the_termination_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.fixture
+def batch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The program's variables for the jobs of 20 tables. Returns the file of the termination message."""
+    config = BatchConfig(url="http://operator/v1/turns", token_file="/t", seconds=60, launch_hash="0")
+    monkeypatch.setenv(environment.BATCH_CONFIG, config_text(config))
     monkeypatch.setenv(environment.TERMINATION_LOG, str(tmp_path / "message"))
-    for name in "ab":
-        program.leave(TurnReport(run=TurnOf(name=name, uid="u"), result=json.dumps({"run": name})))
-    assert json.loads((tmp_path / "message").read_text())["run"] == "b", "there is room for one"
+    for number in range(20):
+        monkeypatch.setenv(job_variable(number), job_text(job_of(f"r{number}", f"t{number}")))
+    monkeypatch.setattr(program, "perform", succeeds)
+    return tmp_path / "message"
+
+
+def test_the_program_leaves_an_unreported_result_as_its_termination_message(
+    monkeypatch: pytest.MonkeyPatch, batch: Path
+) -> None:
+    operator = FakeOperator(answers=1)
+    monkeypatch.setattr(program, "TurnClient", lambda _: operator)
+    assert program.main() == 0
+    assert json.loads(batch.read_text())["run"] == "r0"
+
+
+def test_as_many_turns_begin_at_once_as_the_heap_has_room_for(monkeypatch: pytest.MonkeyPatch, batch: Path) -> None:
+    asked, together = threading.Semaphore(0), threading.Barrier(3)
+
+    def ask(_: TurnRequest) -> bool:
+        asked.release()
+        together.wait(WAIT_S)  # (an error unless three threads ask)
+        raise NotAnsweredError("timed out")
+
+    monkeypatch.setenv(environment.DRIVER_HEAP, f"{3 * program.HEAP_OF_TURN_MIB}m")
+    monkeypatch.setattr(program, "TurnClient", lambda _: SimpleNamespace(ask=ask))
+    assert program.main() == 0
+    assert [asked.acquire(blocking=False) for _ in range(4)] == [True, True, True, False]
+    assert not batch.exists()
 
 
 @pytest.mark.parametrize(

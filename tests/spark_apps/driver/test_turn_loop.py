@@ -5,50 +5,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from paimon_contract.job import Job, JobRun, JobTable
-from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
+from paimon_contract.job import Job
 from paimon_contract.turns import TURNS_AT_ONCE, TurnReport, TurnRequest
 from spark_apps.driver.process import Performed
 from spark_apps.driver.turn_loop import JobQueue, TimeShares, TurnLoop, run_loops
 from spark_apps.driver.turns import NotAnsweredError
-from tests.spark_apps.jobs import job
-
-WAIT_S = 20
-
-
-def job_of(name: str, table: str = "orders") -> Job:
-    return job(
-        run=JobRun(name, f"uid-of-{name}", "shop"),
-        operation="ExpireSnapshots",
-        table=JobTable("shop", table),
-        parameters=ExpireSnapshotsParameters(),
-    )
-
-
-@dataclass
-class FakeOperator:
-    """Begins every turn but those of `refused`, and answers no request after `answers` of them."""
-
-    refused: set[str] = field(default_factory=set)
-    answers: int = 100
-    steps: list[str] = field(default_factory=list)
-
-    def ask(self, request: TurnRequest) -> bool:
-        if len(self.steps) >= self.answers:
-            raise NotAnsweredError("timed out")
-        reported = "" if request.report is None else f"{json.loads(request.report.result)['run']} ended"
-        asked = "" if request.next is None else f"{request.next.name} begins?"
-        self.steps.append(", ".join(each for each in (reported, asked) if each))
-        return request.next is not None and request.next.name not in self.refused
-
-
-def succeeds(job: Job) -> Performed:
-    return {"run": job.run.name, "ok": True, "ms": {}}, 0
+from tests.spark_apps.driver.turns_given import WAIT_S, FakeOperator, job_of, succeeds
 
 
 def fails(name: str) -> Callable[[Job], Performed]:

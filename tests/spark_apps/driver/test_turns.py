@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,3 +82,26 @@ def test_an_answer_that_is_none_is_no_permission(operator: FakeOperator, tmp_pat
     operator.text = '{"version":1}'
     with pytest.raises(NotAnsweredError, match="lacks a key"):
         client_of(operator, tmp_path, Time()).ask(REQUEST)
+
+
+@pytest.mark.parametrize("sent", [b"no http\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"])
+def test_an_answer_that_is_no_whole_one_is_asked_for_again(tmp_path: Path, sent: bytes) -> None:
+    """Python has an error of its own for each, which is no OSError."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        asked = FakeOperator()
+        asked.url = f"http://127.0.0.1:{server.getsockname()[1]}"
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(MAX_BYTES)
+                connection.sendall(sent)
+            server.close()
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        time = Time()
+        with pytest.raises(NotAnsweredError, match="URLError"):
+            client_of(asked, tmp_path, time).ask(REQUEST)
+        answering.join()
+    assert time.now >= PATIENCE_S, "it was repeated until nobody listened any more"

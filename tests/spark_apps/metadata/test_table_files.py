@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from paimon_contract.job import JobCatalog
 from paimon_engines.loader import load_engine
+from spark_apps import metadata
 from spark_apps.metadata import files_of
 from spark_apps.metadata.base import MAX_BYTES, MetadataFiles, UnreadableError
 from spark_apps.metadata.table_files import MAX_PROBES, TableFiles, location_of
@@ -183,3 +186,21 @@ def test_another_file_of_keys_needs_another_client(tmp_path: Path, monkeypatch: 
 
 def test_a_table_lies_in_the_directory_of_its_database() -> None:
     assert location_of(job(catalog=JobCatalog("s3://lake/w/", "hive"))) == "s3://lake/w/shop.db/orders"
+
+
+def test_threads_of_a_shared_driver_make_one_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, second = list[str](), threading.Event()
+
+    def make(*_: object) -> VolumeFiles:
+        made.append("a client")
+        if len(made) > 1:
+            second.set()
+        second.wait(0.1)  # (only another client that is being made ends it sooner)
+        return VolumeFiles()
+
+    monkeypatch.setattr(metadata, "_kept", {})
+    monkeypatch.setattr(metadata, "files_in", make)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: files_of(job(), ENGINE), range(4)))
+    assert len(made) == 1
+    assert all(each is found[0] for each in found)

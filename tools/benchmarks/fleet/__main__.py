@@ -30,11 +30,10 @@ from tests.apiserver.operator_process import OperatorProcess
 from tests.cluster.apiserver import ApiServer
 from tools.benchmarks.fleet.kubelet import Kubelets
 from tools.benchmarks.fleet.operator_figures import Figures, figures, is_idle, peak_mib
-from tools.benchmarks.fleet.stage import create_tables, operator_on_one_core, serving
+from tools.benchmarks.fleet.stage import create_tables, operator_on_one_core, serving, until
 
 RUNS: Final = 300
 NAMESPACE: Final = "fleet"
-_PATIENCE_S: Final = 1800
 IDLE_S: Final = 60
 _PAGE: Final = 50
 _OF_THE_PROCESS: Final = 10
@@ -118,15 +117,6 @@ class Fleet:
             conditions = (table.get("status") or {}).get("conditions") or ()
             found += any((each["type"], each["status"]) == (type_, status) for each in conditions)
         return found
-
-
-async def until(is_true: Callable[[], Awaitable[bool]]) -> None:
-    """Waits. Raises TimeoutError after half an hour."""
-    deadline = time.monotonic() + _PATIENCE_S
-    while not await is_true():
-        if time.monotonic() > deadline:
-            raise TimeoutError
-        await asyncio.sleep(1)
 
 
 async def measure(

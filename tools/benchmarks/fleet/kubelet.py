@@ -22,23 +22,22 @@ class Kubelets:
 
     def __init__(self, api: Connected, namespace: str, runs_for_s: float = 0) -> None:
         self._api, self._namespace, self._runs_for_s = api, namespace, runs_for_s
-        self._performed: set[asyncio.Task[None]] = set()
         self._busy = asyncio.Semaphore(_AT_ONCE)
 
     async def work(self) -> None:
         """Starts and ends Pods for ever."""
-        while True:
-            query = [("fieldSelector", "status.phase=Pending"), ("limit", "500")]
-            page = await self._api.server.request("list", _PODS.path(self._namespace), kind=Kind.POD, query=query)
-            await asyncio.gather(*map(self._start, page["items"]))
-            await asyncio.sleep(_BETWEEN_LISTS_S)
+        query = [("fieldSelector", "status.phase=Pending"), ("limit", "500")]
+        async with asyncio.TaskGroup() as running:
+            while True:
+                page = await self._api.server.request("list", _PODS.path(self._namespace), kind=Kind.POD, query=query)
+                await asyncio.gather(*map(self._start, page["items"]))
+                for pod in page["items"]:
+                    running.create_task(self._end(pod))
+                await asyncio.sleep(_BETWEEN_LISTS_S)
 
     async def _start(self, pod: dict[str, Any]) -> None:
         async with self._busy:
             await self._report(pod, "Running", {"running": {"startedAt": now()}})
-        performed = asyncio.create_task(self._end(pod))
-        self._performed.add(performed)
-        performed.add_done_callback(self._performed.discard)
 
     async def _end(self, pod: dict[str, Any]) -> None:
         await asyncio.sleep(self._runs_for_s)

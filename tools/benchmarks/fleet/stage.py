@@ -19,6 +19,7 @@ from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.support.manifests import REMOVED, keyed_table
 
 _CLIENTS: Final = 20
+_PATIENCE_S: Final = 1800
 
 
 @contextmanager
@@ -59,6 +60,15 @@ async def at_once(work: Callable[[int], Awaitable[object]], numbers: Iterable[in
             await work(number)
 
     await asyncio.gather(*(client() for _ in range(_CLIENTS)))
+
+
+async def until(is_true: Callable[[], Awaitable[bool]]) -> None:
+    """Waits. Raises TimeoutError after half an hour."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not await is_true():
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        await asyncio.sleep(1)
 
 
 async def create_table(api: Connected, namespace: str, number: int) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from math import ceil
 from typing import Final
 
-from paimon_contract.result import Result
 from paimon_operator.api import units
 from paimon_operator.api.base import MESSAGE_LENGTH, truncated
 from paimon_operator.api.reasons import Reason, known_reason
@@ -95,17 +94,16 @@ def why_pending(attempt: Attempt, pod: PodObserved) -> tuple[Reason, str]:
     return Reason.POD_PENDING, f"pod {pod.name} is waiting for its container to start{needed}"
 
 
-def cost(attempts: Sequence[Attempt], result: Result | None = None) -> Cost | None:
+def cost(attempts: Iterable[Attempt], share_ms: int | None = None) -> Cost | None:
     """What the containers used, rounded up to whole units per attempt; None if none ever started.
 
-    `result` is that of the last attempt. One that shared its Pod has its share of the time.
+    `share_ms` is the share of the last attempt in the time of a Pod with other runs; None: it had all of its time.
     """
-    times = [(_seconds(each), each) for each in attempts]
-    if result is not None and result.ms is not None and result.ms.share is not None:
-        times[-1:] = [(ceil(result.ms.share / 1000), each) for each in attempts[-1:]]
-    used = [(seconds, each) for seconds, each in times if seconds is not None]
+    used = [(seconds, each) for each in attempts if (seconds := _seconds(each)) is not None]
     if not used:
         return None
+    if share_ms is not None:
+        used[-1] = ceil(share_ms / 1000), used[-1][1]
     gib = [(seconds, units.mebibytes(each.memory) / MIB_PER_GIB) for seconds, each in used if each.memory is not None]
     return Cost(
         pod_seconds=sum(seconds for seconds, _ in used),

@@ -121,7 +121,7 @@ def _final(
         "phase": phase,
         "completion_time": to_the_second(now),
         "next_try": None,
-        "cost": attempts.cost(status.attempts, result),
+        "cost": attempts.cost(status.attempts, None if result is None or result.ms is None else result.ms.share),
         **({} if result is None else _reported(result)),
     }
     if failure is not None:

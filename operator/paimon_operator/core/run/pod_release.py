@@ -21,7 +21,7 @@ from paimon_operator.core.conditions import Finding
 from paimon_operator.core.decision import Decision, Delete, EventNote, Refusal, Release
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run.completion import ENDED
-from paimon_operator.core.run.observed import RunObserved
+from paimon_operator.core.run.observed import RunObserved, last_attempt
 from paimon_operator.core.run.pod import PodObserved
 from paimon_operator.core.run.transition import MISSED_EVENT_REQUEUE, Step, blocked_findings, to_decision, under_way
 
@@ -93,19 +93,15 @@ def _needs_nothing_more(run: PaimonRun, pod: PodObserved, now: datetime) -> bool
     """Whether a deleted run may go although its driver Pod still exists.
 
     The released Pod of a finished run stays as history. The Pod of a cancelled run must be gone (404), unless its node
-    never reported its end: nothing else will remove that Pod. A shared Pod is not its history, and other runs read its
-    end.
+    never reported its end: nothing else will remove that Pod. A shared Pod is no business of a run that has left it:
+    others read its end, and runtime/shared_pods.py releases it.
     """
-    if is_shared(run) and pod.stopped_or_expired(now):
-        return True
-    if pod.has_finalizer or not pod.stopped_or_expired(now):
+    if not pod.stopped_or_expired(now):
         return False
-    return _is_finished(run) or not pod.ended
-
-
-def is_shared(run: PaimonRun) -> bool:
-    """Whether the run's last attempt is a turn in a Pod with other runs, which read its end as well."""
-    return bool(run.status.attempts) and run.status.attempts[-1].shared is True
+    last = last_attempt(run)
+    if last is not None and last.shared:
+        return True
+    return not pod.has_finalizer and (_is_finished(run) or not pod.ended)
 
 
 def _cancel(observed: RunObserved, pod: PodObserved, now: datetime) -> Decision[RunStatus]:
@@ -115,7 +111,7 @@ def _cancel(observed: RunObserved, pod: PodObserved, now: datetime) -> Decision[
     if pod.node_unreachable(now):
         findings = silence(observed, pod)
     actions: Actions = delete(pod)
-    if pod.stopped_or_expired(now) and not is_shared(run):
+    if pod.stopped_or_expired(now):
         actions = (*actions, *release(pod))
     findings = with_refusal(observed, findings, actions)
     return to_decision(run, Step(status=run.status, findings=findings, actions=actions), now)
