@@ -54,4 +54,6 @@ def test_after_the_kill_of_a_shared_driver_only_what_is_not_known_to_be_done_is_
     assert all(len(attempts[name]) == 2 and "shared" not in attempts[name][1] for name in repeated)
     assert len(lab.pods()) <= len(repeated) + 3, "those that wait share Pods: a Pod each would be sixteen"
     for name in TABLES:
-        assert [key.rpartition("/")[2] for key in lab.keys(f"{lab.database}.db/{name}/schema/")] == ["schema-0"]
+        files = [key.rpartition("/")[2] for key in lab.keys(f"{lab.database}.db/{name}/schema/")]
+        # A driver that is killed between its write of a schema and its rename leaves a hidden file, which nobody reads.
+        assert [file for file in files if not file.startswith(".")] == ["schema-0"]
