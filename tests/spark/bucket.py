@@ -8,9 +8,10 @@ from typing import Any
 
 from paimon_operator.core import storage
 from paimon_operator.core.storage.access import ROOT
+from tests.cluster.s3 import REGION
 from tests.spark.lake import Lake
 from tests.support import builders, lake_reader
-from tests.support.s3_server import REGION, S3Server, s3_server
+from tests.support.s3_server import S3Server, s3_server
 from tests.support.s3_token_gate import CREDENTIALS, WORKLOAD_TOKEN, Gate
 from tests.support.spark_process import Exited
 

@@ -11,10 +11,11 @@ from tests.apiserver.crds import install
 from tests.apiserver.namespace_client import CATALOGS, RUNS, TABLES, NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
+from tests.cluster.s3 import REGION
 from tests.spark.driver_kubelet import DriverKubelet, Drivers
 from tests.support import builders
 from tests.support.manifests import Manifest
-from tests.support.s3_server import REGION, S3Server
+from tests.support.s3_server import S3Server
 
 NAMESPACE: Final = "team"
 """Of all objects. Two clusters get the same manifests, so the owner marks differ by the cluster's id alone."""

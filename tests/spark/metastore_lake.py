@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from spark_apps.catalog.metastores.jdbc import DIRECTORY_VARIABLE
+from tests.cluster.s3 import REGION
 from tests.spark.lake import Ended, Lake
 from tests.support import lake_reader
-from tests.support.s3_server import REGION, S3Server
+from tests.support.s3_server import S3Server
 
 S3_KEYS = ("AKOFTHETESTS", "secret-key-of-the-tests")
 """Fixed, because a JVM keeps the environment of its start."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.cluster.s3 import REGION
 from tests.spark.lake import Lake
 from tests.support import lake_reader
-from tests.support.s3_server import REGION, S3Server
+from tests.support.s3_server import S3Server
 
 
 @dataclass

@@ -18,9 +18,9 @@ from backports import zstd
 
 from spark_apps.catalog.event_log import DIRECTORY
 from tests.cluster.ports import free_ports
+from tests.cluster.s3 import REGION
 from tests.spark.lake import Lake
 from tests.spark.s3_lake import S3Lake
-from tests.support.s3_server import REGION
 
 PATIENCE_S = 60.0
 LOGGED = {"conf": {}, "eventLog": True}

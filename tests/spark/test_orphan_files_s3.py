@@ -19,8 +19,9 @@ from spark_apps.operations import remove_orphan_files
 from spark_apps.orphans import storage_in
 from spark_apps.orphans.files import ChangeFailedError, ListedFile, StorageFiles
 from spark_apps.orphans.times import Moment, moment_of
+from tests.cluster.s3 import REGION
 from tests.spark_apps.jobs import job
-from tests.support.s3_server import REGION, S3Server, s3_server
+from tests.support.s3_server import S3Server, s3_server
 from tests.support.whole_table import DAY_S, OWNER, WholeTable
 
 TABLE = "s3://lake/warehouse/shop.db/orders"

@@ -16,11 +16,12 @@ from spark_apps.metadata.s3 import S3Files
 from spark_apps.metadata.table_files import TableFiles
 from tests.cluster.pki import Authority
 from tests.cluster.processes import wait_until
+from tests.cluster.s3 import REGION
 from tests.spark.bucket import identity
 from tests.spark_apps.metadata.test_table_files import text_of
 from tests.support.fabricated_avro import data_file
 from tests.support.fabricated_table import FabricatedTable, schema_of
-from tests.support.s3_server import REGION, S3Server, s3_server
+from tests.support.s3_server import S3Server, s3_server
 from tests.support.s3_token_gate import Gate, token_gate
 
 TABLE = "s3://lake/warehouse/shop.db/orders"

@@ -20,8 +20,7 @@ from tests.cluster.pki import Identity
 from tests.cluster.ports import free_ports
 from tests.cluster.processes import wait_until
 from tests.cluster.programs import VERSITYGW
-
-REGION = "us-east-1"
+from tests.cluster.s3 import REGION, SERVING
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def s3_server(
     server = S3Server(f"{scheme}://127.0.0.1:{port}", key, secret, authority)
     data, log = directory / "s3", directory / "s3.log"
     data.mkdir(parents=True, exist_ok=True)
-    command = [str(VERSITYGW.path), "--port", f"127.0.0.1:{port}", "--region", REGION, "--health", "/health"]
+    command = [str(VERSITYGW.path), *SERVING, "--port", f"127.0.0.1:{port}"]
     if tls:
         command += ["--cert", str(tls.certificate), "--key", str(tls.key)]
     root = {"ROOT_ACCESS_KEY_ID": server.access_key_id, "ROOT_SECRET_ACCESS_KEY": server.secret_access_key}

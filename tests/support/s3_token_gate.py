@@ -23,7 +23,8 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from tests.cluster.pki import Identity
-from tests.support.s3_server import REGION, S3Server
+from tests.cluster.s3 import REGION
+from tests.support.s3_server import S3Server
 
 CREDENTIALS = "/credentials"
 WORKLOAD_TOKEN = "what-the-kubelet-projects"  # gives access to nothing else

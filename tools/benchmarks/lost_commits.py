@@ -28,10 +28,10 @@ from paimon_operator.core.conditions import Finding
 from paimon_operator.core.launch.job import build_job
 from tests.cluster.hive import metastore
 from tests.cluster.hive.metastore import Metastore
+from tests.cluster.s3 import REGION
 from tests.spark import metastore_lake
 from tests.spark.jdbc_lake import JdbcServers, jdbc_servers_on_loopback
 from tests.support import builders, lake_reader
-from tests.support.s3_server import REGION
 from tests.support.spark_home import spark_home
 from tests.support.spark_process import Worker
 from tools.engines.fetch import fetch

@@ -20,9 +20,10 @@ from paimon_engines.loader import load_engine
 from spark_apps.metadata.base import MAX_BYTES, MetadataFiles, Stamped
 from spark_apps.metadata.observation import PROBE_EVERY, Observation, Observer
 from spark_apps.metadata.s3 import S3Files
+from tests.cluster.s3 import REGION
 from tests.support.fabricated_avro import data_file
 from tests.support.fabricated_table import FabricatedTable, schema_of
-from tests.support.s3_server import REGION, S3Server, s3_server
+from tests.support.s3_server import S3Server, s3_server
 
 SNAPSHOTS = 5
 FILES_PER_COMMIT = 20
