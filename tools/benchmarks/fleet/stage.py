@@ -18,7 +18,6 @@ from tests.apiserver.operator_process import OperatorProcess
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.support.manifests import REMOVED, keyed_table
 
-OPERATORS_CORE: Final = 0
 _CLIENTS: Final = 20
 _PATIENCE_S: Final = 1800
 
@@ -35,7 +34,7 @@ def serving(directory: Path, *namespaces: str) -> Iterator[ApiServer]:
 
 @contextmanager
 def operator_on_one_core(server: ApiServer, directory: Path, *namespaces: str) -> Iterator[OperatorProcess]:
-    """An operator that watches these namespaces and has one core."""
+    """An operator that watches these namespaces and has one core, which it shares with whatever else runs."""
     with OperatorProcess(
         server.kubeconfig,
         directory,
@@ -43,7 +42,7 @@ def operator_on_one_core(server: ApiServer, directory: Path, *namespaces: str) -
         lease_namespace=namespaces[0],
         lease_name=f"fleet-{time.monotonic_ns()}",  # the one before was killed and may still hold its Lease
     ) as operator:
-        os.sched_setaffinity(operator.process.pid, {OPERATORS_CORE})
+        os.sched_setaffinity(operator.process.pid, {0})
         yield operator
 
 
@@ -52,7 +51,7 @@ async def create_tables(api: Connected, namespace: str, numbers: Iterable[int], 
     await at_once(lambda number: create_table(api, namespace, number), numbers, clients=clients)
 
 
-async def at_once(work: Callable[[int], Awaitable[object]], numbers: Iterable[int], *, clients: int = _CLIENTS) -> None:
+async def at_once(work: Callable[[int], Awaitable[object]], numbers: Iterable[int]) -> None:
     """Does the work for each number, by several clients at once."""
     left = iter(numbers)
 
@@ -60,7 +59,7 @@ async def at_once(work: Callable[[int], Awaitable[object]], numbers: Iterable[in
         for number in left:
             await work(number)
 
-    await asyncio.gather(*(client() for _ in range(clients)))
+    await asyncio.gather(*(client() for _ in range(_CLIENTS)))
 
 
 async def until(is_true: Callable[[], Awaitable[bool]]) -> None:
