@@ -1,0 +1,47 @@
+"""Whatever edits a table has had, in whatever order: it ends as if its last manifest had been applied at once.
+
+An edit that is undone leaves nothing behind, and a manifest that is applied again costs no write. The seeds are
+committed: a sequence that failed is repeated by its number.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from tests.runtime.generated_operations import Author, EditedTable, Outcome, is_accepted
+from tests.support.random_examples import examples
+
+SEEDS: Final = range(examples(3, most=100))
+OPERATIONS: Final = 20
+"""Of each sequence: with `make properties` 2,000."""
+
+
+async def applied_once(spec: Mapping[str, Any]) -> Outcome:
+    """The outcome of a table that never had another spec."""
+    table = await EditedTable().start()
+    outcome = await table.apply(spec)
+    await table.stop()
+    return outcome
+
+
+@pytest.mark.worlds
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_a_table_ends_as_if_its_last_manifest_had_been_applied_at_once(seed: int) -> None:
+    author = Author(random.Random(seed))  # noqa: S311
+    table = await EditedTable().start()
+    outcomes = [await table.apply(author.specs[0])]
+    for number in range(1, OPERATIONS + 1):
+        operation = author.next()
+        outcomes.append(await table.apply(author.specs[-1]))
+        assert table.operator.bugs == [], (number, operation)
+        assert table.violations == [], (number, operation)
+        assert await table.writes_of_another_look() == [], (number, operation)
+        if is_accepted(author.specs[-1]):
+            assert outcomes[-1] == await applied_once(author.specs[-1]), (number, operation)
+        elif ("Ready", "False", "InvalidSpec") in outcomes[-1].conditions:
+            assert outcomes[-1].provisioned == outcomes[-2].provisioned, (number, operation)
+    await table.stop()
