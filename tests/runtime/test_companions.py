@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from paimon_operator.api.base import rfc3339
 from paimon_operator.core.naming import is_batch
 from paimon_operator.core.ports import Kind
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, shop
@@ -20,8 +23,10 @@ MEASURED: Manifest = {"after": {"snapshotId": 5, "schemaId": 0}, "seenSnapshot":
 EXPIRIES = ["ExpirePartitions", "ExpireSnapshots"]
 
 
-async def due(operator: OperatorInMemory, *names: str, **spec: object) -> None:
-    """Tables of these names, whose expiries are due and wait for companions."""
+async def due(
+    operator: OperatorInMemory, *names: str, before: Callable[[], object] = lambda: None, **spec: object
+) -> None:
+    """Tables of these names, whose expiries are due and wait for companions. `before` is called before they are due."""
     await operator.apply(lake(), *(shop(table, spec__retention=RETENTION, **spec) for table in tables(*names)))
     await operator.pass_time(seconds=WINDOW_S)
     for pod in own_pods(operator).values():
@@ -30,6 +35,7 @@ async def due(operator: OperatorInMemory, *names: str, **spec: object) -> None:
         driver = await SharedDriver.start(operator)
         driver.result = {"created": True, **MEASURED}
         await driver.finish()
+    before()
     await operator.pass_time(hours=1)
 
 
@@ -126,6 +132,27 @@ async def test_runs_with_a_single_attempt_have_no_companions(operator: OperatorI
     created = [each.name for each in operator.store.writes if (each.verb, each.kind) == ("create", Kind.RUN)]
     assert len(created) == 2, "none that is deleted at once, besides that of the Provision"
     assert own_pods(operator) != {}
+
+
+def learns_size(operator: OperatorInMemory, type_: str) -> None:
+    """An earlier run of the table `a` has run out of memory."""
+    size = {"type": type_, "memory": "3072Mi", "run": "a-before", "time": rfc3339(operator.time.now())}
+    operator.store.set_status(Kind.TABLE, SHOP, "a", {**status(operator), "learnedSizes": [size]})
+
+
+@pytest.mark.parametrize("type_", EXPIRIES)
+async def test_runs_that_begin_with_more_memory_have_their_pods_alone(operator: OperatorInMemory, type_: str) -> None:
+    await due(operator, "a", before=lambda: learns_size(operator, type_))
+    created = [each.name for each in operator.store.writes if (each.verb, each.kind) == ("create", Kind.RUN)]
+    assert len(created) == 2, "none that is deleted at once, besides that of the Provision"
+    for _ in range(4):
+        await operator.pass_time(minutes=2)
+        for driver in [await SharedDriver.start(operator, name) for name in shared_pods(operator)]:
+            driver.result = MEASURED
+            await driver.finish()
+        for pod in own_pods(operator).values():
+            await operator.end_pod(pod, **MEASURED)
+    assert runs_of(operator, "a", "Succeeded") == EXPIRIES
 
 
 async def test_a_compaction_shares_a_pod_with_the_expiries_of_its_own_table_alone(operator: OperatorInMemory) -> None:

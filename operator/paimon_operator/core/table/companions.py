@@ -37,11 +37,12 @@ def at_start(context: TableContext, status: TableStatus, work: DueRun, due: Iter
     place there.
     """
     first, known = active_run.name_of(context.table, work), status.following_runs or _NONE
-    named = [active_run.new_active_run(context.table, each, context.catalog) for each in due if _is_maintenance(each)]
+    shared = [each for each in due if _may_be_shared(status, each)]
+    named = [active_run.new_active_run(context.table, each, context.catalog) for each in shared]
     left = [each for each in named if each.name != first][:MAX_FOLLOWING]
     if any(each.name == first for each in known):
         left = [each for each in known if each.name in {each.name for each in left}]
-    elif not _is_maintenance(work):
+    elif not _may_be_shared(status, work):
         left = []
     return _with(status, left)
 
@@ -92,8 +93,12 @@ def _may_share(run: PaimonRun | None) -> bool:
     return not attempts or (attempts[-1].shared is True and attempts[-1].state is not AttemptState.ENDED)
 
 
-def _is_maintenance(work: DueRun) -> bool:
-    return work.trigger is RunTrigger.SCHEDULE and registry.OPERATIONS.of(work.type_).in_windows
+def _may_be_shared(status: TableStatus, work: DueRun) -> bool:
+    """Whether it is maintenance by schedule. A run that begins with more memory than others has its Pod alone."""
+    is_maintenance = work.trigger is RunTrigger.SCHEDULE and registry.OPERATIONS.of(work.type_).in_windows
+    return is_maintenance and (work.type_, work.subject) not in {
+        (each.type, each.subject) for each in status.learned_sizes
+    }
 
 
 def _with(status: TableStatus, following: Iterable[ActiveRun]) -> TableStatus:
