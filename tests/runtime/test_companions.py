@@ -39,9 +39,9 @@ async def due(
     await operator.pass_time(hours=1)
 
 
-async def shared(operator: OperatorInMemory, *names: str, **spec: object) -> SharedDriver:
+async def shared(operator: OperatorInMemory, *names: str) -> SharedDriver:
     """The driver of the Pod that their expiries share."""
-    await due(operator, *names, **spec)
+    await due(operator, *names)
     await operator.pass_time(seconds=WINDOW_S)
     driver = await SharedDriver.start(operator)
     driver.result = {"expired": 1, **MEASURED, "seenSnapshot": 5, "seenCommit": "2/00000000"}

@@ -18,7 +18,7 @@ from typing import Any
 
 from tests.cluster import release
 from tests.e2e.lab import OF_RUNS, Lab
-from tests.support.kubectl import Kubectl, Object
+from tests.support.kubectl import Kubectl, Object, condition
 from tools.benchmarks.apply_to_ready import COLUMNS, Bench
 from tools.benchmarks.due_expiries import DUE, RETENTION, make_tables
 
@@ -93,8 +93,7 @@ def all_ready(lab: Lab, count: int) -> None:
     """Waits until that many tables of the namespace are Ready."""
 
     def ready(tables: Sequence[Object]) -> bool:
-        conditions = [each for table in tables for each in table.get("status", {}).get("conditions") or ()]
-        return sum(each["type"] == "Ready" and each["status"] == "True" for each in conditions) == count
+        return [condition(table, "Ready").get("status") for table in tables].count("True") == count
 
     lab.kubectl.until_list("paimontable", "", ready, what=f"{count} Ready", seconds=PATIENCE_S)
 

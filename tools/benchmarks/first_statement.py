@@ -91,8 +91,9 @@ class Bench:
             self.lab.kubectl.apply(self.lab.compaction("t", name))
             self.lab.kubectl.until_condition(name, "Succeeded", "True", kind="paimonrun", seconds=300)
         log = self.lab.kubectl.run("logs", f"{name}-1", "--timestamps")
-        lines = dict(reversed(line.split(" ", 1)) for line in log.splitlines() if " " in line)
-        return {step: datetime.fromisoformat(lines[step]).timestamp() - begun[0] for step in STEPS}
+        parted = (line.partition(" ") for line in log.splitlines())
+        times = {step: at for at, _, step in parted}
+        return {step: datetime.fromisoformat(times[step]).timestamp() - begun[0] for step in STEPS}
 
     def remove(self) -> None:
         self.lab.kubectl.run("delete", "namespace", NAMESPACE, "--wait=false")

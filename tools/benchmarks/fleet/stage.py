@@ -46,9 +46,9 @@ def operator_on_one_core(server: ApiServer, directory: Path, *namespaces: str) -
         yield operator
 
 
-async def create_tables(api: Connected, namespace: str, numbers: Iterable[int], *, clients: int = _CLIENTS) -> None:
+async def create_tables(api: Connected, namespace: str, numbers: Iterable[int]) -> None:
     """Creates suspended tables by several clients at once."""
-    await at_once(lambda number: create_table(api, namespace, number), numbers, clients=clients)
+    await at_once(lambda number: create_table(api, namespace, number), numbers)
 
 
 async def at_once(work: Callable[[int], Awaitable[object]], numbers: Iterable[int]) -> None:

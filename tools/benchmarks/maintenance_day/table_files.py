@@ -155,6 +155,12 @@ def _row_of(partition: str) -> bytes:
 
 
 def _snapshot(id_: int, at: datetime) -> Snapshot:
-    milliseconds = int(at.timestamp() * 1000)
-    lists = {"base_manifest_list": f"base-{id_}", "delta_manifest_list": f"delta-{id_}"}
-    return Snapshot(id=id_, schema_id=0, index_manifest=None, total_rows=None, time_ms=milliseconds, **lists)
+    return Snapshot(
+        id=id_,
+        schema_id=0,
+        base_manifest_list=f"base-{id_}",
+        delta_manifest_list=f"delta-{id_}",
+        index_manifest=None,
+        total_rows=None,
+        time_ms=int(at.timestamp() * 1000),
+    )
