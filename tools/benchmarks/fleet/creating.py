@@ -1,6 +1,6 @@
 """Creates suspended tables: `python -m tools.benchmarks.fleet.creating KUBECONFIG NAMESPACE TABLES RATE`.
 
-RATE is how many a second. Several clients create them, so that one that waits for its answer delays no other.
+RATE is how many a second. One that waits for its answer delays no other.
 """
 
 from __future__ import annotations

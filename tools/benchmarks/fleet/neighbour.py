@@ -58,7 +58,11 @@ def creating(server: ApiServer, namespace: str, tables: int) -> Iterator[subproc
     """A process that creates the tables of a namespace. At the end of the block it has created all."""
     program = [sys.executable, "-m", "tools.benchmarks.fleet.creating", str(server.kubeconfig), namespace]
     with subprocess.Popen([*program, str(tables), str(RATES[namespace])]) as process:
-        yield process
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
     assert process.returncode == 0, f"tables of {namespace} could not be created"
 
 
