@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from paimon_operator.api.base import rfc3339
@@ -23,10 +21,8 @@ MEASURED: Manifest = {"after": {"snapshotId": 5, "schemaId": 0}, "seenSnapshot":
 EXPIRIES = ["ExpirePartitions", "ExpireSnapshots"]
 
 
-async def due(
-    operator: OperatorInMemory, *names: str, before: Callable[[], object] = lambda: None, **spec: object
-) -> None:
-    """Tables of these names, whose expiries are due and wait for companions. `before` is called before they are due."""
+async def made(operator: OperatorInMemory, *names: str, **spec: object) -> None:
+    """Tables of these names, whose expiries are due in an hour."""
     await operator.apply(lake(), *(shop(table, spec__retention=RETENTION, **spec) for table in tables(*names)))
     await operator.pass_time(seconds=WINDOW_S)
     for pod in own_pods(operator).values():
@@ -35,7 +31,11 @@ async def due(
         driver = await SharedDriver.start(operator)
         driver.result = {"created": True, **MEASURED}
         await driver.finish()
-    before()
+
+
+async def due(operator: OperatorInMemory, *names: str, **spec: object) -> None:
+    """Tables of these names, whose expiries are due and wait for companions."""
+    await made(operator, *names, **spec)
     await operator.pass_time(hours=1)
 
 
@@ -55,6 +55,12 @@ def runs_of(operator: OperatorInMemory, table: str, phase: str | None = None) ->
     own = [body for body in bodies if body["spec"]["tableRef"]["name"] == table]
     wanted = [body for body in own if phase is None or (body.get("status") or {}).get("phase") == phase]
     return sorted(body["spec"]["type"] for body in wanted if body["spec"]["type"] != "Provision")
+
+
+def created(operator: OperatorInMemory) -> list[str]:
+    """Types of all runs of maintenance that were created, also of those that were deleted again."""
+    runs = [each.name for each in operator.store.writes if (each.verb, each.kind) == ("create", Kind.RUN)]
+    return [name.split("-")[1] for name in runs if "-provision-" not in name]
 
 
 def status(operator: OperatorInMemory, table: str = "a") -> Manifest:
@@ -129,22 +135,22 @@ async def test_without_sharing_each_run_is_created_when_it_starts() -> None:
 async def test_runs_with_a_single_attempt_have_no_companions(operator: OperatorInMemory) -> None:
     await due(operator, "a", spec__runPolicy={"backoffLimit": 0})
     assert runs_of(operator, "a") == ["ExpirePartitions"]
-    created = [each.name for each in operator.store.writes if (each.verb, each.kind) == ("create", Kind.RUN)]
-    assert len(created) == 2, "none that is deleted at once, besides that of the Provision"
+    assert created(operator) == ["expirepartitions"], "none that is deleted at once"
     assert own_pods(operator) != {}
 
 
-def learns_size(operator: OperatorInMemory, type_: str) -> None:
+def learns_size(operator: OperatorInMemory, type_: str, memory: str) -> None:
     """An earlier run of the table `a` has run out of memory."""
-    size = {"type": type_, "memory": "3072Mi", "run": "a-before", "time": rfc3339(operator.time.now())}
+    size = {"type": type_, "memory": memory, "run": "a-before", "time": rfc3339(operator.time.now())}
     operator.store.set_status(Kind.TABLE, SHOP, "a", {**status(operator), "learnedSizes": [size]})
 
 
 @pytest.mark.parametrize("type_", EXPIRIES)
 async def test_runs_that_begin_with_more_memory_have_their_pods_alone(operator: OperatorInMemory, type_: str) -> None:
-    await due(operator, "a", before=lambda: learns_size(operator, type_))
-    created = [each.name for each in operator.store.writes if (each.verb, each.kind) == ("create", Kind.RUN)]
-    assert len(created) == 2, "none that is deleted at once, besides that of the Provision"
+    await made(operator, "a")
+    learns_size(operator, type_, "3072Mi")
+    await operator.pass_time(hours=1)
+    assert created(operator) == ["expirepartitions"], "none that is deleted at once"
     for _ in range(4):
         await operator.pass_time(minutes=2)
         for driver in [await SharedDriver.start(operator, name) for name in shared_pods(operator)]:
@@ -153,6 +159,14 @@ async def test_runs_that_begin_with_more_memory_have_their_pods_alone(operator: 
         for pod in own_pods(operator).values():
             await operator.end_pod(pod, **MEASURED)
     assert runs_of(operator, "a", "Succeeded") == EXPIRIES
+
+
+@pytest.mark.parametrize("type_", EXPIRIES)
+async def test_a_learned_size_that_is_configured_by_now_lets_runs_share(operator: OperatorInMemory, type_: str) -> None:
+    await made(operator, "a", spec__spark={"driver": {"memory": "3Gi"}})
+    learns_size(operator, type_, "3072Mi")
+    await operator.pass_time(hours=1)
+    assert created(operator) == ["expirepartitions", "expiresnapshots"]
 
 
 async def test_a_compaction_shares_a_pod_with_the_expiries_of_its_own_table_alone(operator: OperatorInMemory) -> None:

@@ -32,7 +32,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
 from paimon_operator.core.launch import driver_pod, operator_token, pod_storage
-from paimon_operator.core.launch.driver_memory import next_memory
+from paimon_operator.core.launch.driver_memory import begins_larger
 from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.launch.memory import DRIVER_MEMORY
 from paimon_operator.core.launch.pod_overlay import overlaid
@@ -82,7 +82,8 @@ def member_of(run: PaimonRun, table: PaimonTable, launch: Launch) -> BatchMember
     job = variable_text(job_text(launch.job))
     beside = _beside(run, table)
     # A Pod has one host name, and some tables record that of their drivers.
-    is_alone = launch.executors is not None or launch.long_work or launch.table_host_name or _needs_more(launch)
+    larger = begins_larger(launch.memory_mib, launch.most_memory_mib, launch.learned_memory_mib)
+    is_alone = launch.executors is not None or launch.long_work or launch.table_host_name or larger
     is_large = not _is_small(run.spec.type) and list(beside) == [run.metadata.name]
     if is_alone or is_large or len(job.encode()) > MAX_JOB_BYTES:
         return None
@@ -93,11 +94,6 @@ def member_of(run: PaimonRun, table: PaimonTable, launch: Launch) -> BatchMember
         place=list(beside).index(run.metadata.name),
         only_with="" if all(map(_is_small, beside.values())) else table.metadata.uid,
     )
-
-
-def _needs_more(launch: Launch) -> bool:
-    """Whether earlier runs of its kind have needed more memory than the others of a shared Pod ask for."""
-    return next_memory((), launch.memory_mib, launch.most_memory_mib, launch.learned_memory_mib) > launch.memory_mib
 
 
 def _is_small(type_: str) -> bool:

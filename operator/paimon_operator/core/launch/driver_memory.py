@@ -10,6 +10,7 @@ from paimon_operator.api import units
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, FailureClass
 from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.api.table.usage import LearnedSize
 from paimon_operator.core.operations import registry
 
 GROWTH: Final = 1.5
@@ -31,6 +32,11 @@ def next_memory(
     return memory if most_mib is None else min(memory, most_mib)
 
 
+def begins_larger(configured_mib: int, most_mib: int | None, learned_mib: int) -> bool:
+    """Whether a first attempt gets more than the configured memory. Then it shares no Pod with those that do not."""
+    return next_memory((), configured_mib, most_mib, learned_mib) > configured_mib
+
+
 def grown_mib(attempt: Attempt) -> int:
     """MiB for the attempt after one that ran out of memory; 0 if it did not.
 
@@ -44,6 +50,10 @@ def grown_mib(attempt: Attempt) -> int:
 def learned_mib(run: PaimonRun, table: PaimonTable) -> int:
     """MiB that earlier runs of the kind of `run` have needed; 0 if none ran out of memory."""
     subject = registry.OPERATIONS.of(run.spec.type).target(run).subject
-    kind = run.spec.type, subject
-    sizes = (each for each in table.status.learned_sizes if (each.type, each.subject) == kind)
-    return max((units.mebibytes(each.memory) for each in sizes), default=0)
+    return learned_of(table.status.learned_sizes, run.spec.type, subject)
+
+
+def learned_of(sizes: Iterable[LearnedSize], type_: str, subject: str | None) -> int:
+    """MiB that runs of this kind have needed; 0 if none ran out of memory."""
+    own = (each for each in sizes if (each.type, each.subject) == (type_, subject))
+    return max((units.mebibytes(each.memory) for each in own), default=0)

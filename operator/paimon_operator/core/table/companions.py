@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from paimon_operator.api import units
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import AttemptState, RunTrigger
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import MAX_FOLLOWING, ActiveRun, TableStatus
 from paimon_operator.core.decision import Create
+from paimon_operator.core.launch.driver_memory import begins_larger, learned_of
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.spark_limits import most_memory_mib, spark_limits
 from paimon_operator.core.table import active_run
 
 _NONE: Final[tuple[ActiveRun, ...]] = ()
@@ -37,12 +40,12 @@ def at_start(context: TableContext, status: TableStatus, work: DueRun, due: Iter
     place there.
     """
     first, known = active_run.name_of(context.table, work), status.following_runs or _NONE
-    shared = [each for each in due if _may_be_shared(status, each)]
-    named = [active_run.new_active_run(context.table, each, context.catalog) for each in shared]
+    together = [each for each in due if _may_be_companion(context, status, each)]
+    named = [active_run.new_active_run(context.table, each, context.catalog) for each in together]
     left = [each for each in named if each.name != first][:MAX_FOLLOWING]
     if any(each.name == first for each in known):
         left = [each for each in known if each.name in {each.name for each in left}]
-    elif not _may_be_shared(status, work):
+    elif not _may_be_companion(context, status, work):
         left = []
     return _with(status, left)
 
@@ -93,12 +96,19 @@ def _may_share(run: PaimonRun | None) -> bool:
     return not attempts or (attempts[-1].shared is True and attempts[-1].state is not AttemptState.ENDED)
 
 
-def _may_be_shared(status: TableStatus, work: DueRun) -> bool:
-    """Whether it is maintenance by schedule. A run that begins with more memory than others has its Pod alone."""
+def _may_be_companion(context: TableContext, status: TableStatus, work: DueRun) -> bool:
+    """Whether it is maintenance by schedule whose Pod may have other runs."""
     is_maintenance = work.trigger is RunTrigger.SCHEDULE and registry.OPERATIONS.of(work.type_).in_windows
-    return is_maintenance and (work.type_, work.subject) not in {
-        (each.type, each.subject) for each in status.learned_sizes
-    }
+    return is_maintenance and not _begins_larger(context, status, work)
+
+
+def _begins_larger(context: TableContext, status: TableStatus, work: DueRun) -> bool:
+    driver = context.effective.driver
+    if driver is None or driver.memory is None:
+        return False
+    most = most_memory_mib(spark_limits(context.catalog).driver)
+    learned = learned_of(status.learned_sizes, work.type_, work.subject)
+    return begins_larger(units.mebibytes(driver.memory), most, learned)
 
 
 def _with(status: TableStatus, following: Iterable[ActiveRun]) -> TableStatus:
