@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final
 
 from paimon_operator.core.ports import Kind
-from tests.runtime.operator_in_memory import OperatorInMemory, has_ended, lake, shop
+from tests.runtime.operator_in_memory import has_ended, lake, shop
 from tests.runtime.stale_watches import World
 from tests.support import builders
 from tests.support.generated_manifests.generator import manifest
@@ -26,8 +26,8 @@ from tests.support.object_store import Request
 ENGINE: Final = "paimon-1.4"
 NAME: Final = "orders"
 _MOST_ROUNDS: Final = 40
-_KEPT: Final = ("catalogRef", "database", "table")
-"""Where the table is: nobody may change it."""
+_PLACE: Final = ("catalogRef", "database", "table")
+"""Members that say where the table is: nobody may change them."""
 
 
 class Operation(Enum):
@@ -62,10 +62,12 @@ class Author:
         spec = deepcopy(self.specs[-2] if operation is Operation.UNDO and len(self.specs) > 1 else before)
         if operation is Operation.SET:
             donor = manifest(self._dice.choice(accepted()))["spec"]
-            member = self._dice.choice([name for name in donor if name not in _KEPT])
+            member = self._dice.choice([name for name in donor if name not in _PLACE])
             spec[member] = donor[member]
         elif operation is Operation.REMOVE:
-            spec.pop(self._dice.choice([name for name in spec if name not in (*_KEPT, "schema")] or ["suspend"]), None)
+            optional = [name for name in spec if name not in (*_PLACE, "schema")]
+            for member in self._dice.sample(optional, min(1, len(optional))):
+                del spec[member]
         elif operation is Operation.ADD_COLUMN:
             spec["schema"]["columns"].append({"name": f"c{len(self.specs)}", "type": "STRING"})
         self.specs.append(spec)
@@ -83,56 +85,37 @@ class Outcome:
     """Hash of the last table that a run has made."""
 
 
-class EditedTable:
+class EditedTable(World):
     """An operator in memory with one table, whose drivers succeed."""
 
-    async def start(self) -> EditedTable:
-        """Starts the operator, with a catalog."""
-        self._world = World([], None)
-        first = OperatorInMemory(store=self._world.store, time=self._world.time)
-        self._world.operator = await self._world._watched(first)
-        self._world.store.put(lake(spec__engine=ENGINE))
-        return self
-
-    async def stop(self) -> None:
-        """Ends the operator."""
-        self.operator.queue.close()
-        await self.operator.workers.stop()
-
-    @property
-    def operator(self) -> OperatorInMemory:
-        return self._world.operator
-
-    @property
-    def violations(self) -> Sequence[str]:
-        """Drivers that ran beside another one of the table."""
-        return self._world.store.violations
+    def __init__(self) -> None:
+        super().__init__([], None)
+        self.store.put(lake(spec__engine=ENGINE))
 
     async def apply(self, spec: Mapping[str, Any]) -> Outcome:
         """Applies the spec and lets all work end. Raises AssertionError if it never ends."""
-        self._world.store.put(body_of(spec))
+        self.store.put(body_of(spec))
         for number in range(_MOST_ROUNDS):
-            await self._world._round(number)
+            await self.round(number)
             if self._is_quiet():
                 return self.outcome()
         raise AssertionError(f"the work never ends: {self.operator.table(NAME)['status']}")
 
     async def writes_of_another_look(self) -> Sequence[Request]:
         """Writes that the operator sends when it reads all objects again, of which none has changed."""
-        before = len(self._world.store.writes)
+        before = len(self.store.writes)
         self.operator.router.on_event(Kind.TABLE, "MODIFIED", self.operator.table(NAME))
         await self.operator.resync.catch_up()
         await self.operator.settle()
-        return self._world.store.writes[before:]
+        return self.store.writes[before:]
 
     def _is_quiet(self) -> bool:
         table = self.operator.table(NAME)
         status = table.get("status") or {}
-        pods = self._world.store.names(Kind.POD)
         return (
             status.get("observedGeneration") == table["metadata"]["generation"]
-            and "activeRun" not in status
-            and all(has_ended(self.operator, pod) for pod in pods)
+            and not self.active_runs()
+            and all(has_ended(self.operator, pod) for pod in self.store.names(Kind.POD))
             and self.operator.condition("Reconciling", NAME)[0] == "False"
         )
 

@@ -10,7 +10,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.cache import DELIVERED
@@ -120,21 +120,23 @@ class World:
         """Type and name of each run whose driver has ended by itself."""
 
     async def run(self) -> World:
-        """All rounds. Ends the operator. Returns itself."""
-        self.operator = await self._watched(OperatorInMemory(store=self.store, time=self.time))
-        for number in range(ROUNDS):
-            if number == ROUNDS // 2:
-                self.disturbance.end()
-                self.kills = False
-            await self._round(number)
-        self.operator.queue.close()
-        await self.operator.workers.stop()
+        """All rounds, with the operator that begins and ends with them. Returns itself."""
+        async with self:
+            for number in range(ROUNDS):
+                if number == ROUNDS // 2:
+                    self.disturbance.end()
+                    self.kills = False
+                await self.round(number)
         return self
 
-    async def _watched(self, operator: OperatorInMemory) -> OperatorInMemory:
-        started = await operator.start()
-        self._attach(started)
-        return started
+    async def __aenter__(self) -> Self:
+        self.operator = await OperatorInMemory(store=self.store, time=self.time).start()
+        self._attach(self.operator)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.operator.queue.close()
+        await self.operator.workers.stop()
 
     def _attach(self, operator: OperatorInMemory) -> None:
         self.disturbance.deliver = operator._watch
@@ -142,7 +144,8 @@ class World:
         self.disturbance.delivered.clear()
         self.store.watch = self.disturbance
 
-    async def _round(self, number: int) -> None:
+    async def round(self, number: int) -> None:
+        """The acts of this round, and what operator, kubelet and clock make of them."""
         if self.kills and self.dice is not None and self.dice.random() < 0.5:
             self.store.kill_at(self.dice.randrange(6), carried_out=self.dice.random() < 0.5)
         for at, act in self.acts:

@@ -22,26 +22,24 @@ OPERATIONS: Final = 20
 
 async def applied_once(spec: Mapping[str, Any]) -> Outcome:
     """The outcome of a table that never had another spec."""
-    table = await EditedTable().start()
-    outcome = await table.apply(spec)
-    await table.stop()
-    return outcome
+    async with EditedTable() as table:
+        return await table.apply(spec)
 
 
 @pytest.mark.worlds
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_a_table_ends_as_if_its_last_manifest_had_been_applied_at_once(seed: int) -> None:
     author = Author(random.Random(seed))  # noqa: S311
-    table = await EditedTable().start()
-    outcomes = [await table.apply(author.specs[0])]
-    for number in range(1, OPERATIONS + 1):
-        operation = author.next()
-        outcomes.append(await table.apply(author.specs[-1]))
-        assert table.operator.bugs == [], (number, operation)
-        assert table.violations == [], (number, operation)
-        assert await table.writes_of_another_look() == [], (number, operation)
-        if is_accepted(author.specs[-1]):
-            assert outcomes[-1] == await applied_once(author.specs[-1]), (number, operation)
-        elif ("Ready", "False", "InvalidSpec") in outcomes[-1].conditions:
-            assert outcomes[-1].provisioned == outcomes[-2].provisioned, (number, operation)
-    await table.stop()
+    async with EditedTable() as table:
+        before = await table.apply(author.specs[-1])
+        for number in range(1, OPERATIONS + 1):
+            at = number, author.next()
+            outcome = await table.apply(author.specs[-1])
+            assert table.operator.bugs == [], at
+            assert table.store.violations == [], at
+            assert await table.writes_of_another_look() == [], at
+            if is_accepted(author.specs[-1]):
+                assert outcome == await applied_once(author.specs[-1]), at
+            elif ("Ready", "False", "InvalidSpec") in outcome.conditions:
+                assert outcome.provisioned == before.provisioned, at
+            before = outcome
