@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from botocore.client import BaseClient
 
 REGION = "us-east-1"
-SERVING = ("--region", REGION, "--health", "/health", "--keep-alive")
-"""How each server of the tests serves. As other object stores do, it leaves a connection open for the next request."""
+SERVER_FLAGS = ("--region", REGION, "--health", "/health", "--keep-alive")
+"""Of each server of the tests. As other object stores do, it leaves a connection open for the next request."""
 ENDPOINT_IN_CLUSTER = f"http://{NODE_ADDRESS}:{S3_PORT}"
 """The server's address for Pods."""
 
@@ -52,7 +52,7 @@ def command(layout: Layout, *, port: int = S3_PORT, log: str = "s3", tls: Identi
     """Returns the server's command. Its keys are passed in the environment (`environment`), not in arguments."""
     data = data_directory(layout)
     data.mkdir(parents=True, exist_ok=True)
-    address = [*SERVING, "--port", f"{NODE_ADDRESS}:{port}"]
+    address = [*SERVER_FLAGS, "--port", f"{NODE_ADDRESS}:{port}"]
     logging = ["--quiet", "--access-log", str(layout.state / "log" / f"{log}-access.log")]
     secured = ["--cert", str(tls.certificate), "--key", str(tls.key)] if tls else []
     return [str(VERSITYGW.path), *address, *secured, *logging, "posix", str(data)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -78,6 +80,17 @@ REQUESTS = {
     "one edit": (0, 1, [f"GET {SCHEMAS}/schema-1", f"GET {SCHEMAS}/schema-2"]),
     "nothing is known": (None, 1, ["GET /lake", f"GET {SCHEMAS}/schema-1"]),
 }
+
+
+def test_the_server_leaves_a_connection_open_as_other_object_stores_do(server: S3Server) -> None:
+    """So clients of the tests meet what a kept connection can do to them: it ends while they do not look."""
+    connection = http.client.HTTPConnection(urlsplit(server.endpoint).netloc, timeout=30)
+    for key in ("one", "another"):
+        connection.request("GET", f"/lake/{key}")
+        with connection.getresponse() as answer:
+            answer.read()
+            assert not answer.will_close
+    connection.close()
 
 
 @pytest.mark.parametrize(("known", "latest", "requests"), REQUESTS.values(), ids=REQUESTS)

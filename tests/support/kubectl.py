@@ -134,7 +134,7 @@ def shown(obj: Object | None) -> str:
     return f"active run: {active}, {', '.join(words) or 'no condition'}; last seen:\n{yaml.safe_dump(status or obj)}"
 
 
-def condition(obj: Object | None, type_: str) -> Object:
+def condition(obj: Mapping[str, Any] | None, type_: str) -> Object:
     """The condition of that type, or an empty one."""
     conditions = ((obj or {}).get("status") or {}).get("conditions") or []
     return next((dict(c) for c in conditions if c["type"] == type_), {})

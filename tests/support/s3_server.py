@@ -20,7 +20,7 @@ from tests.cluster.pki import Identity
 from tests.cluster.ports import free_ports
 from tests.cluster.processes import wait_until
 from tests.cluster.programs import VERSITYGW
-from tests.cluster.s3 import REGION, SERVING
+from tests.cluster.s3 import REGION, SERVER_FLAGS
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def s3_server(
     server = S3Server(f"{scheme}://127.0.0.1:{port}", key, secret, authority)
     data, log = directory / "s3", directory / "s3.log"
     data.mkdir(parents=True, exist_ok=True)
-    command = [str(VERSITYGW.path), *SERVING, "--port", f"127.0.0.1:{port}"]
+    command = [str(VERSITYGW.path), *SERVER_FLAGS, "--port", f"127.0.0.1:{port}"]
     if tls:
         command += ["--cert", str(tls.certificate), "--key", str(tls.key)]
     root = {"ROOT_ACCESS_KEY_ID": server.access_key_id, "ROOT_SECRET_ACCESS_KEY": server.secret_access_key}

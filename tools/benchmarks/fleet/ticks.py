@@ -50,7 +50,7 @@ class Fleet:
 
         async def all_ready() -> bool:
             tables = await self._api.store.list(Kind.TABLE, NAMESPACE)
-            return all(condition(dict(table), "Ready").get("status") == "True" for table in tables)
+            return all(condition(table, "Ready").get("status") == "True" for table in tables)
 
         await at_once(self._create, numbers)
         await until(all_ready)
