@@ -104,11 +104,9 @@ def _may_be_companion(context: TableContext, status: TableStatus, work: DueRun) 
 
 def _begins_larger(context: TableContext, status: TableStatus, work: DueRun) -> bool:
     driver = context.effective.driver
-    if driver is None or driver.memory is None:
-        return False
+    configured = units.mebibytes(driver.memory) if driver and driver.memory else 0  # (the defaults always fill it)
     most = most_memory_mib(spark_limits(context.catalog).driver)
-    learned = learned_of(status.learned_sizes, work.type_, work.subject)
-    return begins_larger(units.mebibytes(driver.memory), most, learned)
+    return begins_larger(configured, most, learned_of(status.learned_sizes, work.type_, work.subject))
 
 
 def _with(status: TableStatus, following: Iterable[ActiveRun]) -> TableStatus:
