@@ -169,6 +169,14 @@ async def test_a_learned_size_that_is_configured_by_now_lets_runs_share(operator
     assert created(operator) == ["expirepartitions", "expiresnapshots"]
 
 
+async def test_a_learned_size_that_the_catalog_does_not_allow_lets_runs_share(operator: OperatorInMemory) -> None:
+    await made(operator, "a")
+    learns_size(operator, EXPIRIES[0], "3072Mi")
+    await operator.apply(lake(spec__limits={"spark": {"driver": {"memory": "2Gi"}}}))
+    await operator.pass_time(hours=1)
+    assert created(operator) == ["expirepartitions", "expiresnapshots"]
+
+
 async def test_a_compaction_shares_a_pod_with_the_expiries_of_its_own_table_alone(operator: OperatorInMemory) -> None:
     await due(operator, "a", "b", spec__compaction={"mode": "Dedicated", "full": {"schedule": "0 * * * *"}})
     await operator.pass_time(seconds=WINDOW_S)
