@@ -56,9 +56,8 @@ def test_keys_and_merging_are_mutable_until_the_table_exists(objects: Objects, r
     objects.set_status(refused.manifest, {"observedGeneration": 1, "table": {"identifier": "shop.orders"}})
     with pytest.raises(ApiException) as refusal:
         objects.replace(edited(refused.manifest, **refused.edit))
-    assert any(
-        wrong == refused.field and "once the table exists" in message for wrong, message in _causes(refusal.value)
-    )
+    blamed = [message for wrong, message in _causes(refusal.value) if wrong == refused.field]
+    assert any("once the table exists" in message and refused.contains in message for message in blamed), blamed
 
 
 @pytest.mark.parametrize("edit", DEFAULTS_WRITTEN_OUT, ids=str)

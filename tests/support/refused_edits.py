@@ -25,6 +25,8 @@ class RefusedEdit:
     edit: dict[str, Any]
     """As keyword arguments of `manifests.edited`."""
     field: str
+    contains: str = ""
+    """Part of the message."""
 
 
 IDENTITY = [
@@ -48,20 +50,21 @@ IDENTITY = [
 def _merging(type_: str, **settings: Any) -> RefusedEdit:
     """Settings of a merge engine that a table without them must not get."""
     member = type_[:1].lower() + type_[1:]
-    field = f"spec.mergeEngine.{member}." + next(name for name in reversed(settings))
+    named = f"mergeEngine.{member}." + next(name for name in reversed(settings))
     engine = {"type": type_}
-    return RefusedEdit(keyed_table(spec__mergeEngine=engine), {"spec__mergeEngine": engine | {member: settings}}, field)
+    before, edit = keyed_table(spec__mergeEngine=engine), {"spec__mergeEngine": engine | {member: settings}}
+    return RefusedEdit(before, edit, "spec.mergeEngine", f"{named} must not")
 
 
 ONCE_THE_TABLE_EXISTS = [
     RefusedEdit(keyed_table(), {"spec__schema__primaryKeys": ["dt", "state"]}, "spec.schema.primaryKeys"),
     RefusedEdit(keyed_table(), {"spec__schema__primaryKeys": ["order_id", "dt"]}, "spec.schema.primaryKeys"),
     RefusedEdit(keyed_table(), {"spec__schema__partitionKeys": ["order_id"]}, "spec.schema.partitionKeys"),
-    RefusedEdit(keyed_table(), {"spec__mergeEngine": {"type": "FirstRow"}}, "spec.mergeEngine"),
+    RefusedEdit(keyed_table(), {"spec__mergeEngine": {"type": "FirstRow"}}, "spec.mergeEngine", "mergeEngine.type must not"),
     RefusedEdit(keyed_table(), {"spec__sequence": {"fields": ["updated_at"]}}, "spec.sequence"),
     RefusedEdit(keyed_table(), {"spec__schema__partitionDefaultName": "none"}, "spec.schema.partitionDefaultName"),
     RefusedEdit(keyed_table(), {"spec__deletionVectors": {"enabled": True}}, "spec.deletionVectors.enabled"),
-    RefusedEdit(keyed_table(), {"spec__mergeEngine": {"type": "Deduplicate", "rowKindField": "state"}}, "spec.mergeEngine.rowKindField"),
+    RefusedEdit(keyed_table(), {"spec__mergeEngine": {"type": "Deduplicate", "rowKindField": "state"}}, "spec.mergeEngine", "mergeEngine.rowKindField must not"),
     _merging("PartialUpdate", removeRecordOnDelete=True),
     _merging("Aggregation", removeRecordOnDelete=True),
     _merging("PartialUpdate", sequenceGroups=_GROUP, removeRecordOnSequenceGroup=["updated_at"]),

@@ -6,7 +6,7 @@ without them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
@@ -71,6 +71,11 @@ def rule(
 def cel_list(words: Iterable[str]) -> str:
     """A list of texts in CEL. The texts are the code's own: a quote in one is not escaped."""
     return "[" + ", ".join(f"'{word}'" for word in words) + "]"
+
+
+def first_broken(conditions: Mapping[str, str]) -> str:
+    """CEL for a message: the name of the first condition that does not hold. Empty if all hold."""
+    return "(" + "".join(f"!({condition}) ? '{name}' : " for name, condition in conditions.items()) + "'')"
 
 
 def not_larger(total: str, remedy: str, *, path: str = "") -> Json:

@@ -190,6 +190,12 @@ class TableSchema(ApiModel):
             path=".partitionKeys",
         ),
         rule(
+            "!has(self.primaryKeys) || !self.columns.exists(c, has(c.aggregate) && c.name in self.primaryKeys)",
+            "aggregate must not be set on a primary key",
+            path=".columns",
+            reason="FieldValueForbidden",
+        ),
+        rule(
             "!has(self.droppedColumns) || !sets.intersects(self.columns.map(c, c.name), self.droppedColumns)",
             "droppedColumns must not name one of the columns",
             path=".droppedColumns",

@@ -9,67 +9,63 @@ from paimon_operator.api.retention import LEAST_WITH_OTHER_WRITERS_D
 
 _FORBIDDEN = "FieldValueForbidden"
 _KEYED = "has(self.schema.primaryKeys)"
-_PRODUCER = "(has(self.changelogProducer) ? self.changelogProducer.type : 'None')"
-_HAS = "has(self.retention) && has(self.retention.{})"
+_PRODUCER = "self.?changelogProducer.?type.orValue('None')"
+_HAS = "self.?retention.?{}.hasValue()"
 _PARTITIONS = _HAS.format("partitions")
 _RECORDS = _HAS.format("records")
-_ORPHANS = _HAS.format("orphanFiles")
+_STRATEGY = "self.?retention.?partitions.?strategy.orValue('')"
 
 RETENTION_RULES: Final = [
     rule(
-        f"!({_HAS.format('changelogs')}) || {_PRODUCER} != 'None'",
+        f"!{_HAS.format('changelogs')} || {_PRODUCER} != 'None'",
         "retention.changelogs must not be set without a changelogProducer",
         path=".retention.changelogs",
         reason=_FORBIDDEN,
     ),
     rule(
-        f"!({_PARTITIONS}) || has(self.schema.partitionKeys)",
+        f"!{_PARTITIONS} || has(self.schema.partitionKeys)",
         "retention.partitions must not be set without partitionKeys",
         path=".retention.partitions",
         reason=_FORBIDDEN,
     ),
     rule(
-        f"!({_PARTITIONS}) || !has(self.retention.partitions.timestampPattern) || !has(self.schema.partitionKeys)"
+        f"!{_HAS.format('partitions.?timestampPattern')} || !has(self.schema.partitionKeys)"
         " || self.schema.partitionKeys.exists(k, self.retention.partitions.timestampPattern.contains('$' + k))",
         "timestampPattern must contain a partition key, as $dt",
         path=".retention.partitions.timestampPattern",
     ),
     rule(
-        f"!({_PARTITIONS}) || !has(self.retention.partitions.strategy)"
-        " || self.retention.partitions.strategy != 'UpdateTime' || self.externalWriters != 'Active'",
+        f"{_STRATEGY} != 'UpdateTime' || self.externalWriters != 'Active'",
         "strategy UpdateTime must not be used with externalWriters Active: it would drop what they commit meanwhile",
         path=".retention.partitions.strategy",
         reason=_FORBIDDEN,
     ),
     rule(
-        f"!({_PARTITIONS}) || !has(self.retention.partitions.strategy)"
-        " || self.retention.partitions.strategy != 'UpdateTime' || self.externalWriters != 'Paused'"
+        f"{_STRATEGY} != 'UpdateTime' || self.externalWriters != 'Paused'"
         f" || self.retention.partitions.expirationTime >= duration('{24 * LEAST_WITH_OTHER_WRITERS_D}h')",
         "with strategy UpdateTime and other writers expirationTime must be at least"
         f" {LEAST_WITH_OTHER_WRITERS_D}d: the times of their files are in the time zones of their JVMs",
         path=".retention.partitions.expirationTime",
     ),
     rule(
-        f"!({_RECORDS}) || {_KEYED}",
+        f"!{_RECORDS} || {_KEYED}",
         "retention.records must not be set without primaryKeys: only their compactions remove records",
         path=".retention.records",
         reason=_FORBIDDEN,
     ),
     rule(
-        f"!({_RECORDS}) || self.schema.columns.exists(c, c.name == self.retention.records.timeField)",
+        f"!{_RECORDS} || self.schema.columns.exists(c, c.name == self.retention.records.timeField)",
         "timeField must be one of the columns",
         path=".retention.records.timeField",
     ),
     rule(
-        f"!({_RECORDS}) || !(has(self.bucket) && has(self.bucket.fixed) && has(self.bucket.fixed.onCountChange))"
-        " || self.bucket.fixed.onCountChange != 'Rescale'",
+        f"!{_RECORDS} || self.?bucket.?fixed.?onCountChange.orValue('') != 'Rescale'",
         "retention.records must not be set with onCountChange Rescale, which proves that no record was lost",
         path=".retention.records",
         reason=_FORBIDDEN,
     ),
     rule(
-        f"!({_ORPHANS}) || !has(self.retention.orphanFiles.mode) || self.retention.orphanFiles.mode != 'Delete'"
-        " || self.externalWriters != 'Active'",
+        "self.?retention.?orphanFiles.?mode.orValue('') != 'Delete' || self.externalWriters != 'Active'",
         "orphanFiles.mode Delete must not be used with externalWriters Active: it could remove what they commit later",
         path=".retention.orphanFiles.mode",
         reason=_FORBIDDEN,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from paimon_operator.api.base import not_larger, rule
+from pydantic import Field
+
+from paimon_operator.api.base import first_broken, not_larger, rule
 from paimon_operator.api.table.retention_rules import RETENTION_RULES
 from paimon_operator.api.table.setting_rules import SETTING_RULES
 from paimon_operator.api.table.sort_rules import SORT_RULES
@@ -15,22 +17,22 @@ _REQUIRED = "FieldValueRequired"
 _KEYED = "has(self.schema.primaryKeys)"
 _NAMES = "self.schema.columns.map(c, c.name)"
 _AGGREGATED = "self.schema.columns.filter(c, has(c.aggregate)).map(c, c.name)"
-_GROUPS = "has(self.mergeEngine.partialUpdate) && has(self.mergeEngine.partialUpdate.sequenceGroups)"
-_FIXED_KEYS = "has(self.bucket) && has(self.bucket.fixed) && has(self.bucket.fixed.keys)"
+_GROUPS = "self.?mergeEngine.?partialUpdate.?sequenceGroups.hasValue()"
+_FIXED_KEYS = "self.?bucket.?fixed.?keys.hasValue()"
+_BUCKET = "self.?bucket.?type.orValue('Default')"
+_ENGINE = "self.?mergeEngine.?type.orValue('Deduplicate')"
+
+
+def _immutable(name: str) -> dict[str, Any]:
+    """Schema of a field that never changes. A rule beside the field costs less than one of the spec that reads it."""
+    message = f"{name} must not change: create another PaimonTable"
+    return {"x-kubernetes-validations": [rule("self == oldSelf", message, reason=_FORBIDDEN)]}
+
+
+CATALOG_REF: Final = Field(json_schema_extra=_immutable("catalogRef"))
+DATABASE: Final = Field(json_schema_extra=_immutable("database"))
 
 _IDENTITY: Final = [
-    rule(
-        "self.catalogRef == oldSelf.catalogRef",
-        "catalogRef must not change: create another PaimonTable",
-        path=".catalogRef",
-        reason=_FORBIDDEN,
-    ),
-    rule(
-        "self.database == oldSelf.database",
-        "database must not change: create another PaimonTable",
-        path=".database",
-        reason=_FORBIDDEN,
-    ),
     rule(
         "has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table)",
         "table must not change: create another PaimonTable",
@@ -41,46 +43,45 @@ _IDENTITY: Final = [
 
 _BUCKETS: Final = [
     rule(
-        f"!has(self.bucket) || self.bucket.type != 'Dynamic' || {_KEYED}",
+        f"{_BUCKET} != 'Dynamic' || {_KEYED}",
         "bucket.type Dynamic needs primaryKeys: use Unaware or Fixed",
         path=".bucket.type",
     ),
     rule(
-        f"!has(self.bucket) || self.bucket.type != 'Unaware' || !{_KEYED}",
+        f"{_BUCKET} != 'Unaware' || !{_KEYED}",
         "bucket.type Unaware must not be used with primaryKeys: use Dynamic or Fixed",
         path=".bucket.type",
     ),
     rule(
-        f"!has(self.bucket) || self.bucket.type != 'Fixed' || {_KEYED} || has(self.bucket.fixed.keys)",
+        f"{_BUCKET} != 'Fixed' || has(self.bucket.fixed.keys) || {_KEYED}",
         "bucket.fixed.keys must be set on a table without primaryKeys",
         path=".bucket.fixed",
         reason=_REQUIRED,
     ),
     rule(
-        f"!({_FIXED_KEYS}) || sets.contains({_NAMES}, self.bucket.fixed.keys)",
+        f"!{_FIXED_KEYS} || sets.contains({_NAMES}, self.bucket.fixed.keys)",
         "every bucket key must be one of the columns",
         path=".bucket.fixed.keys",
     ),
     rule(
-        f"!({_FIXED_KEYS}) || !{_KEYED} || sets.contains(self.schema.primaryKeys, self.bucket.fixed.keys)",
+        f"!{_FIXED_KEYS} || !{_KEYED} || sets.contains(self.schema.primaryKeys, self.bucket.fixed.keys)",
         "every bucket key must be one of the primaryKeys",
         path=".bucket.fixed.keys",
     ),
     rule(
-        f"!({_FIXED_KEYS}) || !has(self.schema.partitionKeys)"
+        f"!{_FIXED_KEYS} || !has(self.schema.partitionKeys)"
         " || !sets.intersects(self.schema.partitionKeys, self.bucket.fixed.keys)",
         "a partition key must not be a bucket key: it is the same for all rows of a partition",
         path=".bucket.fixed.keys",
     ),
     rule(
-        "self.externalWriters != 'Active' || !(has(self.bucket) && has(self.bucket.fixed)"
-        " && has(self.bucket.fixed.onCountChange)) || self.bucket.fixed.onCountChange != 'Rescale'",
+        "self.externalWriters != 'Active' || self.?bucket.?fixed.?onCountChange.orValue('') != 'Rescale'",
         "onCountChange Rescale must not be set with externalWriters Active: a rescale would lose their rows",
         path=".bucket.fixed.onCountChange",
         reason=_FORBIDDEN,
     ),
     rule(
-        f"self.externalWriters != 'Active' || !{_KEYED} || (has(self.bucket) && self.bucket.type == 'Fixed')",
+        f"self.externalWriters != 'Active' || {_BUCKET} == 'Fixed' || !{_KEYED}",
         "with externalWriters Active a table with primaryKeys needs bucket.type Fixed: others allow one writer",
         path=".externalWriters",
     ),
@@ -105,28 +106,20 @@ _MERGING: Final = [
         path=".changelogProducer.type",
     ),
     rule(
-        "(has(self.mergeEngine) && self.mergeEngine.type in ['Aggregation', 'PartialUpdate'])"
-        " || !self.schema.columns.exists(c, has(c.aggregate))",
+        f"{_ENGINE} in ['Aggregation', 'PartialUpdate'] || !self.schema.columns.exists(c, has(c.aggregate))",
         "aggregate must not be set on a column unless mergeEngine.type is Aggregation or PartialUpdate:"
         " Paimon ignores it silently",
         path=".schema.columns",
         reason=_FORBIDDEN,
     ),
     rule(
-        f"!{_KEYED} || !sets.intersects(self.schema.primaryKeys, {_AGGREGATED})",
-        "aggregate must not be set on a primary key",
-        path=".schema.columns",
-        reason=_FORBIDDEN,
-    ),
-    rule(
-        "!has(self.mergeEngine) || self.mergeEngine.type != 'FirstRow' || !has(self.sequence)",
+        f"!has(self.sequence) || {_ENGINE} != 'FirstRow'",
         "sequence must not be set with mergeEngine.type FirstRow",
         path=".sequence",
         reason=_FORBIDDEN,
     ),
     rule(
-        "!has(self.mergeEngine) || self.mergeEngine.type != 'FirstRow' || !has(self.changelogProducer)"
-        " || self.changelogProducer.type in ['None', 'Lookup']",
+        f"{_ENGINE} != 'FirstRow' || self.?changelogProducer.?type.orValue('None') in ['None', 'Lookup']",
         "with mergeEngine.type FirstRow changelogProducer must be None or Lookup",
         path=".changelogProducer.type",
     ),
@@ -141,26 +134,25 @@ _MERGING: Final = [
         path=".sequence.fields",
     ),
     rule(
-        f"!has(self.sequence) || !has(self.mergeEngine) || !({_GROUPS})",
+        f"!has(self.sequence) || !{_GROUPS}",
         "sequence must not be set with sequence groups: they have sequenceFields of their own",
         path=".sequence",
         reason=_FORBIDDEN,
     ),
     # Two rules, because one over both lists exceeds the run-time cost of a single rule on the widest table.
     rule(
-        f"!has(self.mergeEngine) || !({_GROUPS})"
-        f" || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({_NAMES}, g.columns))",
+        f"!{_GROUPS} || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({_NAMES}, g.columns))",
         "every column of a sequence group must be one of the columns",
         path=".mergeEngine.partialUpdate.sequenceGroups",
     ),
     rule(
-        f"!has(self.mergeEngine) || !({_GROUPS})"
+        f"!{_GROUPS}"
         f" || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({_NAMES}, g.sequenceFields))",
         "every sequence field of a sequence group must be one of the columns",
         path=".mergeEngine.partialUpdate.sequenceGroups",
     ),
     rule(
-        f"!has(self.mergeEngine) || !({_GROUPS}) || !{_KEYED}"
+        f"!{_GROUPS} || !{_KEYED}"
         " || self.mergeEngine.partialUpdate.sequenceGroups.all(g,"
         " !sets.intersects(self.schema.primaryKeys, g.columns))",
         "a primary key must not be in a sequence group",
@@ -170,7 +162,7 @@ _MERGING: Final = [
 
 _WORK: Final = [
     rule(
-        "!has(self.compaction) || !has(self.compaction.partitionIdleTime) || has(self.schema.partitionKeys)",
+        "!self.?compaction.?partitionIdleTime.hasValue() || has(self.schema.partitionKeys)",
         "compaction.partitionIdleTime must not be set without partitionKeys",
         path=".compaction.partitionIdleTime",
         reason=_FORBIDDEN,
@@ -213,7 +205,7 @@ _SIZE: Final = [
     not_larger(
         f"self.schema.columns.map(c, {_COLUMN_BYTES}).sum()"
         f" + (has(self.schema.droppedColumns) ? {_keys('self.schema.droppedColumns')} : 0)"
-        f" + (has(self.mergeEngine) && {_GROUPS}"
+        f" + ({_GROUPS}"
         f" ? self.mergeEngine.partialUpdate.sequenceGroups.map(g, {_GROUP_BYTES}).sum() : 0)"
         f" + {_options('self.options')}"
         f" + (has(self.writes) ? self.writes.map(w, {_WRITE_BYTES}).sum() : 0)",
@@ -234,59 +226,59 @@ SPEC_RULES: Final = [
 ]
 
 
-def _frozen(field: str, message: str, parent: str = "") -> dict[str, str]:
-    """Rule for a field that is immutable once the table exists; before that, users can correct it."""
-    names = field.split(".")
-    present = [".".join(names[: depth + 1]) for depth in range(len(names))]
-    chain = {
-        side: " && ".join(f"has({side}.spec.{name})" for name in present if name != parent)
-        for side in ("self", "oldSelf")
-    }
-    same = f"self.spec.{field} == oldSelf.spec.{field}"
-    return rule(
-        "!has(oldSelf.status) || !has(oldSelf.status.table)"
-        f" || ((({chain['self']}) == ({chain['oldSelf']})) && (!({chain['self']}) || {same}))",
-        message,
-        path=f".spec.{field}",
-        reason=_FORBIDDEN,
-    )
+_FROZEN_MERGING: Final = {
+    "mergeEngine.type": "'Deduplicate'",
+    "mergeEngine.rowKindField": "''",
+    "mergeEngine.aggregation.removeRecordOnDelete": "false",
+    "mergeEngine.partialUpdate.removeRecordOnDelete": "false",
+    "mergeEngine.partialUpdate.removeRecordOnSequenceGroup": "[]",
+}
+_NEW = "!has(oldSelf.status) || !has(oldSelf.status.table)"
+"""Before the table exists, users can correct all of its manifest. The costly half of a rule: it comes last."""
+
+
+def _has(field: str, side: str) -> str:
+    """Whether a field of the spec is there, in CEL. It reads each block once, `has(a) && has(a.b)` reads `a` twice."""
+    return f"{side}.spec.?{field.replace('.', '.?')}.hasValue()"
+
+
+def _frozen(field: str, message: str) -> dict[str, str]:
+    """Rule for a field that is immutable once the table exists. Its absence is a value of its own."""
+    present, before = _has(field, "self"), _has(field, "oldSelf")
+    # Optionals themselves are not compared: the API server cannot estimate what that costs, and refuses the rule.
+    same = f"{present} == {before} && (!{present} || self.spec.{field} == oldSelf.spec.{field})"
+    return rule(f"({same}) || {_NEW}", message, path=f".spec.{field}", reason=_FORBIDDEN)
+
+
+def _same(field: str, default: str) -> str:
+    """Whether a field has the value that it had. Its absence means `default`, in CEL: users may write that out."""
+    values = [f"({_has(field, side)} ? {side}.spec.{field} : {default})" for side in ("self", "oldSelf")]
+    return " == ".join(values)
 
 
 def _frozen_value(field: str, default: str, message: str) -> dict[str, str]:
-    """The same for a field whose absence means `default`, in CEL, so that users may write the default out."""
-    names = field.split(".")
-    present = [".".join(names[: depth + 1]) for depth in range(len(names))]
-    values = [
-        f"({' && '.join(f'has({side}.spec.{name})' for name in present)} ? {side}.spec.{field} : {default})"
-        for side in ("self", "oldSelf")
-    ]
+    """Rule for a field that is immutable once the table exists, and whose absence means `default`."""
+    return rule(f"{_same(field, default)} || {_NEW}", message, path=f".spec.{field}", reason=_FORBIDDEN)
+
+
+def _frozen_merging() -> dict[str, str]:
+    """One rule for all fields of mergeEngine that are immutable: most tables have none of them."""
+    same = {field: _same(field, default) for field, default in _FROZEN_MERGING.items()}
+    absent = f"!({_has('mergeEngine', 'self')} || {_has('mergeEngine', 'oldSelf')})"
     return rule(
-        f"!has(oldSelf.status) || !has(oldSelf.status.table) || {values[0]} == {values[1]}",
-        message,
-        path=f".spec.{field}",
+        f"{absent} || ({' && '.join(same.values())}) || {_NEW}",
+        "mergeEngine must not change in how rows merge once the table exists: create another table",
+        path=".spec.mergeEngine",
         reason=_FORBIDDEN,
+        message_expression=f"{first_broken(same)} + ' must not change once the table exists: create another table'",
     )
 
 
-_ENGINE = "(has({0}.spec.mergeEngine) ? {0}.spec.mergeEngine.type : 'Deduplicate')"
-
 ROOT_RULES: Final = [
-    _frozen(
-        "schema.primaryKeys", "primaryKeys must not change once the table exists: create another table", parent="schema"
-    ),
-    _frozen(
-        "schema.partitionKeys",
-        "partitionKeys must not change once the table exists: create another table",
-        parent="schema",
-    ),
+    _frozen("schema.primaryKeys", "primaryKeys must not change once the table exists: create another table"),
+    _frozen("schema.partitionKeys", "partitionKeys must not change once the table exists: create another table"),
     _frozen("sequence", "sequence must not change once the table exists: old files would merge by the new rule"),
-    rule(
-        "!has(oldSelf.status) || !has(oldSelf.status.table)"
-        f" || {_ENGINE.format('self')} == {_ENGINE.format('oldSelf')}",
-        "mergeEngine.type must not change once the table exists: create another table",
-        path=".spec.mergeEngine",
-        reason=_FORBIDDEN,
-    ),
+    _frozen_merging(),
     _frozen_value(
         "schema.partitionDefaultName",
         "'__DEFAULT_PARTITION__'",
@@ -296,14 +288,5 @@ ROOT_RULES: Final = [
         "deletionVectors.enabled",
         "false",
         "deletionVectors.enabled must not change once the table exists: create another table",
-    ),
-    *(
-        _frozen_value(field, default, f"{field.rpartition('.')[2]} must not change once the table exists")
-        for field, default in (
-            ("mergeEngine.rowKindField", "''"),
-            ("mergeEngine.aggregation.removeRecordOnDelete", "false"),
-            ("mergeEngine.partialUpdate.removeRecordOnDelete", "false"),
-            ("mergeEngine.partialUpdate.removeRecordOnSequenceGroup", "[]"),
-        )
     ),
 ]

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from paimon_operator.api.base import cel_list, rule
+from paimon_operator.api.base import cel_list, first_broken, rule
 from paimon_operator.api.table.columns import RETRACTING
 from paimon_operator.api.table.options import FILE_INDEXES, LOOKUP_FIELDS
 
 _FORBIDDEN = "FieldValueForbidden"
 _KEYED = "has(self.schema.primaryKeys)"
 _NAMES = "self.schema.columns.map(c, c.name)"
-_ENGINE = "(has(self.mergeEngine) ? self.mergeEngine.type : 'Deduplicate')"
-_BUCKET = "(has(self.bucket) ? self.bucket.type : 'Default')"
-_PRODUCER = "(has(self.changelogProducer) ? self.changelogProducer.type : 'None')"
-_VECTORS = "(has(self.deletionVectors) && self.deletionVectors.enabled)"
-_ROW_KIND = "has(self.mergeEngine) && has(self.mergeEngine.rowKindField)"
+_ENGINE = "self.?mergeEngine.?type.orValue('Deduplicate')"
+_BUCKET = "self.?bucket.?type.orValue('Default')"
+_PRODUCER = "self.?changelogProducer.?type.orValue('None')"
+_VECTORS = "self.?deletionVectors.?enabled.orValue(false)"
+_ROW_KIND = "self.?mergeEngine.?rowKindField.hasValue()"
 _WITH_DEFAULT = "self.schema.columns.filter(c, has(c.defaultValue)).map(c, c.name)"
-_REMOVES = (
-    "has(self.mergeEngine.aggregation) && has(self.mergeEngine.aggregation.removeRecordOnDelete)"
-    " && self.mergeEngine.aggregation.removeRecordOnDelete"
-)
-_DELTA_COMMITS = (
-    "has(self.changelogProducer) && has(self.changelogProducer.fullCompaction)"
-    " && has(self.changelogProducer.fullCompaction.deltaCommits)"
-)
-
+_REMOVES = "self.?mergeEngine.?aggregation.?removeRecordOnDelete.orValue(false)"
+_DELTA_COMMITS = "self.?changelogProducer.?fullCompaction.?deltaCommits.hasValue()"
 
 _LOOKUP_OPTION = f"k in {cel_list(LOOKUP_FIELDS)}"
 
@@ -36,7 +29,7 @@ _POSTPONE: Final = [
         path=".bucket.type",
     ),
     rule(
-        f"{_BUCKET} != 'Postpone' || !has(self.compaction) || self.compaction.mode != 'Inline'",
+        f"{_BUCKET} != 'Postpone' || self.?compaction.?mode.orValue('') != 'Inline'",
         "with bucket.type Postpone compaction.mode must be Dedicated or External: its writers never compact",
         path=".compaction.mode",
     ),
@@ -57,34 +50,31 @@ _VECTOR_RULES: Final = [
 
 _ROW_KINDS: Final = [
     rule(
-        f"!({_ROW_KIND}) || self.mergeEngine.rowKindField in {_NAMES}",
+        f"!{_ROW_KIND} || self.mergeEngine.rowKindField in {_NAMES}",
         "rowKindField must be one of the columns",
         path=".mergeEngine.rowKindField",
     ),
     rule(
-        f"!({_ROW_KIND}) || !{_KEYED} || !(self.mergeEngine.rowKindField in self.schema.primaryKeys)",
+        f"!{_ROW_KIND} || !{_KEYED} || !(self.mergeEngine.rowKindField in self.schema.primaryKeys)",
         "rowKindField must not be a primary key: a delete would have another key than its row",
         path=".mergeEngine.rowKindField",
     ),
     rule(
-        f"!({_ROW_KIND}) || !self.schema.columns.exists(c, c.name == self.mergeEngine.rowKindField"
+        f"!{_ROW_KIND} || !self.schema.columns.exists(c, c.name == self.mergeEngine.rowKindField"
         " && (has(c.aggregate) || has(c.defaultValue)))",
         "the column of rowKindField must have no aggregate and no defaultValue",
         path=".mergeEngine.rowKindField",
     ),
     rule(
-        f"!({_ROW_KIND}) || (has(self.mergeEngine.ignoreDelete) && self.mergeEngine.ignoreDelete)"
-        f" || ({_REMOVES})"
+        f"!{_ROW_KIND} || self.mergeEngine.?ignoreDelete.orValue(false) || {_REMOVES}"
         " || !self.schema.columns.exists(c, has(c.aggregate)"
-        " && !(has(c.aggregate.ignoreRetract) && c.aggregate.ignoreRetract)"
+        " && !c.aggregate.?ignoreRetract.orValue(false)"
         f" && !(c.aggregate.function in {cel_list(RETRACTING)}))",
         "with rowKindField an aggregate function that cannot retract needs ignoreRetract: it fails at deletes",
         path=".schema.columns",
     ),
     rule(
-        f"!has(self.mergeEngine) || !({_REMOVES})"
-        " || !self.schema.columns.exists(c, has(c.aggregate) && has(c.aggregate.ignoreRetract)"
-        " && c.aggregate.ignoreRetract)",
+        f"!{_REMOVES} || !self.schema.columns.exists(c, c.?aggregate.?ignoreRetract.orValue(false))",
         "removeRecordOnDelete must not be true with a column that has ignoreRetract: the first write fails",
         path=".mergeEngine.aggregation.removeRecordOnDelete",
         reason=_FORBIDDEN,
@@ -100,8 +90,7 @@ _DEFAULTS: Final = [
         reason=_FORBIDDEN,
     ),
     rule(
-        "!has(self.bucket) || !has(self.bucket.fixed) || !has(self.bucket.fixed.keys)"
-        f" || !sets.intersects(self.bucket.fixed.keys, {_WITH_DEFAULT})",
+        f"!self.?bucket.?fixed.?keys.hasValue() || !sets.intersects(self.bucket.fixed.keys, {_WITH_DEFAULT})",
         "a bucket key must not have a defaultValue",
         path=".schema.columns",
         reason=_FORBIDDEN,
@@ -110,7 +99,7 @@ _DEFAULTS: Final = [
 
 _CHANGELOG: Final = [
     rule(
-        f"!({_DELTA_COMMITS}) || !has(self.compaction) || self.compaction.mode == 'Inline'",
+        f"!{_DELTA_COMMITS} || self.?compaction.?mode.orValue('Inline') == 'Inline'",
         "fullCompaction.deltaCommits must not be set unless compaction.mode is Inline: writers that do not compact"
         " fail. Use compaction.full.schedule",
         path=".changelogProducer.fullCompaction.deltaCommits",
@@ -126,7 +115,7 @@ _CHANGELOG: Final = [
 
 _UPSERT_KEY: Final = [
     rule(
-        f"!{_KEYED} || !has(self.options) || !('upsert-key' in self.options)",
+        f"!has(self.options) || !('upsert-key' in self.options) || !{_KEYED}",
         "option upsert-key must not be set with primaryKeys",
         path=".options",
         reason=_FORBIDDEN,
@@ -134,17 +123,25 @@ _UPSERT_KEY: Final = [
 ]
 
 
-def _indexed_columns(index: str) -> dict[str, str]:
-    """Rule about the columns of one kind of index. `tags[colour]` is a key of the map `tags`."""
-    key = f"file-index.{index}.columns"
-    listed = f"self.options['{key}'].split(',').map(c, c.trim().split('[')[0])"
-    return rule(
-        f"!has(self.options) || !('{key}' in self.options) || sets.contains({_NAMES}, {listed})",
-        f"option {key} must list columns of the table",
-        path=".options",
+def _listed(index: str) -> str:
+    """The columns of one kind of index, in CEL. `tags[colour]` is a key of the map `tags`."""
+    return f"self.options['file-index.{index}.columns'].split(',').map(c, c.trim().split('[')[0])"
+
+
+_INDEX_OPTIONS: Final = {
+    f"file-index.{index}.columns": (
+        f"!('file-index.{index}.columns' in self.options) || sets.contains({_NAMES}, {_listed(index)})"
     )
+    for index in FILE_INDEXES
+}
 
-
-_INDEXES: Final = [_indexed_columns(index) for index in FILE_INDEXES]
+_INDEXES: Final = [
+    rule(
+        f"!has(self.options) || ({' && '.join(f'({holds})' for holds in _INDEX_OPTIONS.values())})",
+        "options file-index.*.columns must list columns of the table",
+        path=".options",
+        message_expression=f"'option ' + {first_broken(_INDEX_OPTIONS)} + ' must list columns of the table'",
+    )
+]
 
 SETTING_RULES: Final = [*_POSTPONE, *_VECTOR_RULES, *_ROW_KINDS, *_DEFAULTS, *_CHANGELOG, *_UPSERT_KEY, *_INDEXES]

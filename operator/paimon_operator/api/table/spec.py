@@ -26,7 +26,7 @@ from paimon_operator.api.spark import Spark
 from paimon_operator.api.table.columns import TableSchema
 from paimon_operator.api.table.maintenance import Maintenance
 from paimon_operator.api.table.options import Options
-from paimon_operator.api.table.rules import ROOT_RULES, SPEC_RULES
+from paimon_operator.api.table.rules import CATALOG_REF, DATABASE, ROOT_RULES, SPEC_RULES
 from paimon_operator.api.table.settings import AggregationSettings, DeletionVectors, LookupProducer, PartialUpdate
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.table.writes import MAX_WRITES, Write
@@ -219,9 +219,9 @@ class PaimonTableSpec(ApiModel):
 
     model_config = validated(*SPEC_RULES)
 
-    catalog_ref: CatalogRef
+    catalog_ref: Annotated[CatalogRef, CATALOG_REF]
     """Catalog of the table. Immutable."""
-    database: Identifier
+    database: Annotated[Identifier, DATABASE]
     """Database of the table, one of the catalog's allowedDatabases. Immutable."""
     table: Identifier | None = None
     """Name of the table in Paimon. Absent: the name of the object with `_` for `-`. Immutable."""

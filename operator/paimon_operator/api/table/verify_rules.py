@@ -7,33 +7,32 @@ from typing import Final
 from paimon_operator.api.base import rule
 
 _FORBIDDEN = "FieldValueForbidden"
-_VERIFIES = "has(self.maintenance) && self.maintenance.verify != 'Never'"
+_NEVER = "self.?maintenance.?verify.orValue('Never') == 'Never'"
 
 
 def _comparable(excluded: str, message: str) -> dict[str, str]:
-    return rule(f"!({_VERIFIES}) || !({excluded})", message, path=".maintenance.verify", reason=_FORBIDDEN)
+    return rule(f"{_NEVER} || !({excluded})", message, path=".maintenance.verify", reason=_FORBIDDEN)
 
 
 VERIFY_RULES: Final = [
     _comparable(
-        "has(self.mergeEngine) && self.mergeEngine.type == 'FirstRow'",
+        "self.?mergeEngine.?type.orValue('') == 'FirstRow'",
         "verify must be Never with mergeEngine.type FirstRow: a compaction makes rows visible",
     ),
     _comparable(
-        "has(self.schema.primaryKeys) && has(self.deletionVectors) && self.deletionVectors.enabled",
+        "self.?deletionVectors.?enabled.orValue(false) && has(self.schema.primaryKeys)",
         "verify must be Never with primaryKeys and deletionVectors: a compaction makes rows visible",
     ),
     _comparable(
-        "has(self.bucket) && self.bucket.type == 'Postpone'",
+        "self.?bucket.?type.orValue('') == 'Postpone'",
         "verify must be Never with bucket.type Postpone: a compaction makes rows visible",
     ),
     _comparable(
-        "has(self.retention) && has(self.retention.records)",
+        "self.?retention.?records.hasValue()",
         "verify must be Never with retention.records: a compaction removes expired records",
     ),
     rule(
-        "!has(self.maintenance) || !has(self.maintenance.onMismatch) || self.maintenance.onMismatch != 'Rollback'"
-        " || self.externalWriters != 'Active'",
+        "self.?maintenance.?onMismatch.orValue('') != 'Rollback' || self.externalWriters != 'Active'",
         "onMismatch Rollback must not be set with externalWriters Active: their commits would be lost",
         path=".maintenance.onMismatch",
         reason=_FORBIDDEN,
