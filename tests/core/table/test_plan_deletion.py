@@ -64,6 +64,16 @@ def test_every_combination_of_policy_readiness_active_run_skip_and_terminating_n
         assert "was dropped" in seen.decisions[-2].log[0] or "was dropped" in seen.decisions[-1].log[0]
 
 
+def test_a_table_whose_first_provision_ends_as_it_is_deleted_is_dropped() -> None:
+    """The pass that records the end of the Provision is that of the deletion: only then the table is known to exist."""
+    seen = world("Delete", ready=False, busy=True)
+    seen.finish("Provision")
+    seen.delete()
+    seen.settle()
+    assert not released(seen)
+    assert seen.started[-1] == ("Drop", "")
+
+
 def test_a_table_that_existed_before_is_kept_and_an_event_says_so_before_the_object_goes() -> None:
     """S9: whoever described a table exactly could adopt it and have it dropped."""
     seen = world("Delete")

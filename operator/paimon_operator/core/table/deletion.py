@@ -55,7 +55,7 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
         return Decision(status=None)
     followed = active_run.observe_active_run(table, observed, now)
     terminating, run = observed.namespace_terminating, followed.run
-    drops = must_drop(table, observed) and not terminating
+    drops = must_drop(table, followed.status, observed) and not terminating
     if run is not None and not (drops and registry.OPERATIONS.has_role(run.spec.type, Role.REMOVES_TABLE)):
         return _cancelling(table, followed.status, run, observed.refusal, now)
     if terminating:
@@ -67,10 +67,10 @@ def plan_deletion(wanted: Wanted, observed: TableObserved, now: datetime) -> Dec
     return _dropping(wanted, observed, followed, now)
 
 
-def must_drop(table: PaimonTable, observed: TableObserved) -> bool:
-    """Whether the table is dropped together with the object."""
+def must_drop(table: PaimonTable, status: TableStatus, observed: TableObserved) -> bool:
+    """Whether the table is dropped together with the object. `status` has the results of all runs that have ended."""
     other = observed.claimant
-    mine = ever_ready(table.status) and (other is None or other.busy)
+    mine = ever_ready(status) and (other is None or other.busy)
     skipped = table.metadata.annotations.get(SKIP_DROP) == "true"
     return table.spec.deletion_policy is DeletionPolicy.DELETE and mine and not skipped
 
