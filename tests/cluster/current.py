@@ -11,8 +11,11 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
@@ -71,6 +74,20 @@ class OnOwnCluster:
         catalog["spec"]["storage"]["s3"]["endpoint"] = f"http://{address}:{S3_PORT}"
         catalog["spec"]["allowedDatabases"] = [release.SHOP]
         return catalog
+
+
+@contextmanager
+def pinned(env: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """The variables with a kubeconfig of the current context alone.
+
+    The build takes minutes, and a person may change the context meanwhile: all goes where the confirmed one led to.
+    """
+    config = _kubectl(env, "config", "view", "--minify", "--flatten", "--raw")
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "kubeconfig"
+        path.touch(mode=0o600)
+        path.write_text(config, encoding="utf-8")
+        yield {**env, "KUBECONFIG": str(path)}
 
 
 def confirm(env: Mapping[str, str]) -> None:
@@ -165,9 +182,15 @@ def main(arguments: Sequence[str]) -> None:
     """`python -m tests.cluster.current`: REGISTRY, LOAD, ENGINES, BUILDER, S3_IMAGE and YES are variables."""
     if arguments:
         raise SystemExit("what the demo needs is in variables: see docs/demo.md")
-    env = dict(os.environ)
+    with pinned(os.environ) as env:
+        confirm(env)
+        _tell(env)
+    print(TRY_NEXT)
+
+
+def _tell(env: Mapping[str, str]) -> None:
+    """The demo where the kubeconfig of `env` leads."""
     kubectl = Kubectl(namespace=NAMESPACE, env=env)
-    confirm(env)
     refuse_others(kubectl)
     built = images(env)
     kubectl.apply(_namespace(SYSTEM), _namespace(NAMESPACE))
@@ -177,7 +200,6 @@ def main(arguments: Sequence[str]) -> None:
         place = OnOwnCluster(kubectl, keys, f"http://127.0.0.1:{port}")
         place.prepare()
         Demo(env, place, engine=list(built.spark)[-1]).tell()
-    print(TRY_NEXT)
 
 
 if __name__ == "__main__":

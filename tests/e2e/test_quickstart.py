@@ -13,20 +13,21 @@ from tests.cluster.layout import Layout
 from tests.e2e.disks import disk
 from tests.support.docs_commands import commands_of
 from tests.support.kubectl import Kubectl
+from tools.images import publish
 
 pytestmark = pytest.mark.long
 NAMESPACE = "quickstart"
 LIMIT_S = 600
 ENGINE = "paimon-0.9"
-AS_THE_PAGE_SAYS = {"operator": "paimon-operator:0.1.0", ENGINE: f"paimon-spark:{ENGINE}"}
-"""The images on the node, as `kind load docker-image` brings them there."""
+BUILT = {"operator": f"{publish.OPERATOR}:{publish.version()}", ENGINE: f"{publish.SPARK}:{ENGINE}-{publish.version()}"}
+"""The images on the node, by the names with which the page builds them (tests/installation/test_image_builds.py)."""
 
 
 @pytest.fixture
 def fresh_node(cluster_env: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
     """The node without a release, with the images, and a volume as a StorageClass would make it."""
     layout, found = Layout(), release.images()
-    names = {name: f"docker.io/library/{reference}" for name, reference in AS_THE_PAGE_SAYS.items()}
+    names = {name: f"docker.io/library/{reference}" for name, reference in BUILT.items()}
     for name, source in {"operator": found["operator"], ENGINE: found["spark"][ENGINE]}.items():
         containerd.ctr(layout, "images", "tag", "--force", source, names[name])
     subprocess.run(

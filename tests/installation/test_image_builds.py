@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 from tests.cluster.cache import CHECKOUT
 from tools.images import builder, lock, metadata
@@ -44,6 +45,18 @@ def test_a_list_has_what_the_project_asks_for_in_the_versions_of_the_constraints
     found = listed(name)
     assert {name_of(each) for each in requirements} <= set(found)
     assert found == {package: CONSTRAINED[package] for package in found}, "run: make lock"
+
+
+@pytest.mark.parametrize(
+    ("machine", "name"), [("x86_64", "x86_64"), ("amd64", "x86_64"), ("aarch64", "aarch64"), ("arm64", "aarch64")]
+)
+def test_wheels_are_asked_for_by_a_name_that_wheels_have(machine: str, name: str) -> None:
+    assert lock.architecture(machine) == name
+
+
+def test_a_machine_without_packages_is_named_with_those_that_have_some() -> None:
+    with pytest.raises(ValueError, match="no packages for riscv64: the images are for x86_64 and aarch64"):
+        lock.architecture("riscv64")
 
 
 @pytest.mark.parametrize("name", ["operator.txt", "spark.txt", "pyspark.txt", "pip.txt"])
@@ -140,6 +153,22 @@ def test_each_builder_builds_and_pushes_and_tells_the_digest(program: str, tmp_p
         "host/me/paimon-operator:1",
         "host/me/paimon-spark:paimon-0.9-1",
     ]
+
+
+QUICKSTART_ENGINE: Final = "paimon-0.9"
+
+
+def test_the_quickstart_and_the_chart_name_the_images_as_they_are_built(tmp_path: Path) -> None:
+    built = publish(recorder(tmp_path, "docker"), [QUICKSTART_ENGINE], str)
+    page = (CHECKOUT / "docs" / "quickstart.md").read_text()
+    assert f"docker build --tag {built.operator} ." in page
+    assert f"--tag {built.spark[QUICKSTART_ENGINE]} " in page
+    assert f"kind load docker-image {built.operator} {built.spark[QUICKSTART_ENGINE]}\n" in page
+    values = yaml.safe_load((CHECKOUT / "charts" / "paimon-operator" / "values.yaml").read_text())
+    assert values["spark"]["images"] == built.spark
+    example = yaml.safe_load_all((CHECKOUT / "examples" / "quickstart.yaml").read_text())
+    images = [box["image"] for each in example if each["kind"] == "Pod" for box in each["spec"]["containers"]]
+    assert images == [built.spark[QUICKSTART_ENGINE]]
 
 
 def test_a_loader_gets_each_image_by_its_tag(tmp_path: Path) -> None:

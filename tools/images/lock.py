@@ -26,11 +26,21 @@ CONSTRAINTS: Final = CHECKOUT / "constraints.txt"
 PYTHON: Final = "3.11"
 """Python of the base images (Debian 12)."""
 ARCHITECTURES: Final = ("x86_64", "aarch64")
+_SAME: Final = {"amd64": "x86_64", "arm64": "aarch64"}
+"""Other names of them: macOS says arm64."""
 LIBCS: Final = ("manylinux2014", "manylinux_2_17", "manylinux_2_28")
 """What the C library of Debian 12 can load."""
 NO_WHEEL: Final = "pyspark"
 """PyPI has its source archive alone."""
 _HEAD: Final = "# Made by `python -m tools.images.lock`: each file that the image builds may take from PyPI.\n"
+
+
+def architecture(machine: str) -> str:
+    """The name that wheels have for a machine. Raises ValueError if there is no list of packages for it."""
+    name = _SAME.get(machine, machine)
+    if name not in ARCHITECTURES:
+        raise ValueError(f"no packages for {machine}: the images are for {' and '.join(ARCHITECTURES)}")
+    return name
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.cluster.cache import cached
 from tests.cluster.images.digest import digest
 from tests.cluster.progress import run_with_progress
-from tools.images.lock import DIRECTORY, LIBCS, PYTHON
+from tools.images.lock import DIRECTORY, LIBCS, PYTHON, architecture
 
 PIP_LIST, OPERATOR_LIST, SPARK_LIST, PYSPARK_LIST = (
     DIRECTORY / f"{name}.txt" for name in ("pip", "operator", "spark", "pyspark")
@@ -23,14 +23,14 @@ _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 def download(*lists: Path) -> Path:
     """Returns a directory with the wheels of the lists for this machine's architecture."""
-    key = digest(files=lists, texts=[platform.machine()])
+    key = digest(files=lists, texts=[architecture(platform.machine())])
     return cached("wheelhouse", key, lambda into: _download(lists, into))
 
 
 def _download(lists: Sequence[Path], into: Path) -> None:
     # Wheels with compiled parts must be for the Python of the base images, whatever runs this.
     target = ["--only-binary=:all:", f"--python-version={PYTHON}", "--implementation=cp"]
-    target += [f"--platform={libc}_{platform.machine()}" for libc in LIBCS]
+    target += [f"--platform={libc}_{architecture(platform.machine())}" for libc in LIBCS]
     wanted = [f"--requirement={each}" for each in lists]
     command = [*_PIP, "download", "--quiet", "--require-hashes", "--no-deps", f"--dest={into}", *target, *wanted]
     run_with_progress(f"fetching the wheels of {', '.join(each.name for each in lists)}", command)
