@@ -15,8 +15,11 @@ import pytest
 from tests.cluster.cache import CHECKOUT
 from tools.images.lock import ARCHITECTURES, architecture
 
-PROGRAMS: Final = "sh bash env dirname readlink uname ls rm mkdir tar gzip sed grep cat expr java javac mvn".split()
-"""What pip, Maven and the JDK call. No apt-get, no debootstrap, no image builder and nothing else of root's."""
+PROGRAMS: Final = (
+    "sh", "bash", "env", "dirname", "readlink", "uname", "ls", "rm", "mkdir", "tar", "gzip", "sed", "grep", "cat",
+    "expr", "java", "javac", "mvn",
+)  # fmt: skip
+"""What pip, Maven and the JDK call. No apt-get, no debootstrap, no image builder, and nothing else of root's."""
 
 
 @pytest.fixture(scope="module")
