@@ -62,10 +62,21 @@ def in_ms(moment: datetime) -> int:
         ("America/New_York", datetime(2026, 11, 1, 7, 30, tzinfo=UTC), "2026-11-01 01:30:00"),
         # An hour before the second 01:30 is the first 01:30. From 01:00 on, a text may mean the second time.
         ("America/New_York", datetime(2026, 11, 1, 6, 30, tzinfo=UTC), "2026-11-01 01:00:00"),
+        # The other change of each.
+        ("Europe/Berlin", datetime(2026, 10, 25, 2, 30, tzinfo=UTC), "2026-10-25 02:30:00"),
+        ("Europe/Berlin", datetime(2026, 10, 25, 1, 30, tzinfo=UTC), "2026-10-25 02:00:00"),
+        ("America/New_York", datetime(2026, 3, 8, 7, 30, tzinfo=UTC), "2026-03-08 01:30:00"),
+        # Half an hour: from 02:00 to 02:30 at 15:30 UTC, and from 02:00 back to 01:30 at 15:00 UTC.
+        ("Australia/Lord_Howe", datetime(2026, 10, 3, 16, tzinfo=UTC), "2026-10-04 01:30:00"),
+        ("Australia/Lord_Howe", datetime(2026, 4, 4, 16, 15, tzinfo=UTC), "2026-04-05 01:45:00"),
         ("Asia/Kolkata", datetime(2026, 11, 1, 6, 30, tzinfo=UTC), "2026-11-01 11:00:00"),
     ],
-    ids=["utc", "the day of 23 hours", "the day of 25 hours", "the hour that comes twice", "half an hour"],
-)
+    ids=[
+        "utc", "the day of 23 hours", "the day of 25 hours", "the hour that comes twice", "Berlin in autumn",
+        "the hour that comes twice in Berlin", "New York in spring", "half an hour in spring", "half an hour in autumn",
+        "half an hour",
+    ],
+)  # fmt: skip
 def test_a_partition_expires_when_it_is_older_in_the_time_zone(
     lake: Lake, zone: str, now: datetime, local_limit: str
 ) -> None:

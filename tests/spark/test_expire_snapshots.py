@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import time
 from typing import Any
 
 import pytest
 
 from tests.spark.lake import Lake
+
+DAY = 86_400
+LEEWAY_S = 900
+"""Longer than a test takes: what is younger than a limit by this stays so to its end."""
 
 
 @pytest.fixture
@@ -29,6 +35,20 @@ def test_one_run_expires_all_snapshots_beyond_the_retention(written: Lake) -> No
     assert len(written.rows()) == 54, "no row goes with a snapshot"
     assert written.expire(numRetainedMax=1).ok()["expired"] == 1, "a maximum brings its minimum with it"
     assert len(written.rows()) == 54
+
+
+def test_a_snapshot_expires_at_its_limit_and_not_before(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true"}).ok()
+    lake.outside(*["INSERT INTO outside.shop.orders VALUES (1)"] * 5)
+    for number, age in {1: DAY + 60, 2: DAY + 1, 3: DAY - LEEWAY_S, 4: DAY - LEEWAY_S}.items():
+        file = lake.table_directory / "snapshot" / f"snapshot-{number}"
+        made = int((time.time() - age) * 1000)
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"timeMillis": made}))
+
+    assert lake.expire(timeRetained="1 d", numRetainedMin=4).ok()["expired"] == 1, "the number to keep comes first"
+    assert lake.expire(timeRetained="1 d", numRetainedMin=1).ok()["expired"] == 1
+    assert [each["snapshot_id"] for each in lake.snapshots()] == [3, 4, 5]
+    assert len(lake.rows()) == 5
 
 
 @pytest.mark.parametrize(

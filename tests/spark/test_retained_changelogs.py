@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 from tests.spark.lake import Lake
 
 DAY = 86_400
+LEEWAY_S = 900
+"""Longer than a test takes: what is younger than a limit by this stays so to its end."""
 ALL_BUT_ONE = {"timeRetained": "1 ms", "numRetainedMin": 1}
 
 
@@ -50,6 +53,19 @@ def test_their_largest_number_is_otherwise_that_of_snapshots(lake: Lake) -> None
     assert changelogs(lake) == [5]
 
 
+def test_changelogs_expire_at_their_limit_and_not_before(lake: Lake) -> None:
+    changing(lake, 6, **{"changelog.time-retained": "3 d"})
+    lake.expire(**ALL_BUT_ONE).ok()
+    for number, age in {1: 3 * DAY + 1, 2: 3 * DAY + 1, 3: 3 * DAY - LEEWAY_S}.items():
+        file = lake.table_directory / "changelog" / f"changelog-{number}"
+        made = int((time.time() - age) * 1000)
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"timeMillis": made}))
+
+    lake.expire(**ALL_BUT_ONE).ok()
+
+    assert changelogs(lake) == [3, 4, 5]
+
+
 def test_changelogs_expire_when_their_time_has_passed(lake: Lake) -> None:
     changing(lake, 6, **{"changelog.time-retained": "3 d"})
     lake.expire(**ALL_BUT_ONE).ok()
@@ -72,7 +88,7 @@ def consumer(lake: Lake, name: str, age: int) -> Path:
 
 def test_a_consumer_holds_snapshots_until_it_expires(lake: Lake) -> None:
     changing(lake, 4, **{"consumer.expiration-time": "2 d"})
-    old, young = consumer(lake, "old", 3 * DAY), consumer(lake, "young", DAY)
+    old, young = consumer(lake, "old", 2 * DAY + 1), consumer(lake, "young", 2 * DAY - LEEWAY_S)
 
     assert lake.expire(**ALL_BUT_ONE).ok()["expired"] == 0
     assert (old.exists(), young.exists()) == (False, True)

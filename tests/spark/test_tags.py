@@ -13,6 +13,8 @@ from tests.spark.lake import Lake
 HOURS = 30
 FIRST = datetime.now(UTC).replace(minute=30, second=0, microsecond=0) - timedelta(hours=HOURS)
 """Half past an hour, more than a day ago."""
+DAY, LEEWAY = timedelta(days=1), timedelta(minutes=15)
+"""The leeway is longer than a test takes: what is younger than a limit by this stays so to its end."""
 TAGS = {"tag.automatic-creation": "process-time", "tag.creation-period": "hourly"}
 
 
@@ -66,6 +68,19 @@ def test_tags_are_removed_after_their_time(lake: Lake) -> None:
     lake.expire(timeRetained="1 ms", numRetainedMin=1).ok()
 
     assert list(tags(lake)) == ["of-a-user"], "more than 20 in one run, and none whose time has not passed"
+
+
+def test_a_tag_is_removed_at_its_limit_and_not_before(lake: Lake) -> None:
+    written(lake, 3, **TAGS, **{"tag.default-time-retained": "1 d"})
+    lake.expire(timeRetained="1 ms", numRetainedMin=1).ok()
+    past, not_yet, _ = sorted((lake.table_directory / "tag").iterdir())
+    for file, made in {past: datetime.now() - DAY, not_yet: datetime.now() - DAY + LEEWAY}.items():  # noqa: DTZ005 - as Paimon
+        parts = [made.year, made.month, made.day, made.hour, made.minute, made.second, 0]
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"tagCreateTime": parts}))
+
+    lake.expire(timeRetained="1 ms", numRetainedMin=1).ok()
+
+    assert sorted(tags(lake)) == [hour(2), hour(3)]
 
 
 def test_writers_that_compact_create_tags_with_their_commits(lake: Lake) -> None:
