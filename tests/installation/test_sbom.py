@@ -52,7 +52,7 @@ def listed(tmp_path: Path) -> dict[str, Any]:
     jar(tmp_path / "jars" / "packed_2.12-7.jar", paimon, paimon)
     jar(tmp_path / "jars" / "copy" / "paimon-s3-1.4.2.jar", paimon)
     found = [*sbom.debian(tmp_path / "status"), *sbom.python_packages(tmp_path), *sbom.jars(tmp_path)]
-    return sbom.document("paimon-spark", "0.1.0", found)
+    return sbom.document("paimon-spark", "2.3.4", found)
 
 
 def test_everything_is_named_once_by_its_address(listed: dict[str, Any]) -> None:
