@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.support.docs_manifests import PAGES
 from tools.images.publish import Images, version
 from tools.release import changelog, chart
+from tools.release.__main__ import notes_file
 
 IMAGES = Images(
     "registry.example.com/data/paimon-operator@sha256:" + "1" * 64,
@@ -41,8 +44,22 @@ def test_a_place_that_is_gone_is_an_error() -> None:
         chart.released_values(text, IMAGES)
 
 
-def test_the_version_of_this_checkout_has_notes_about_its_upgrade() -> None:
-    assert changelog.UPGRADE in changelog.notes(version())
+def test_the_notes_of_this_version_have_each_of_its_upgrade_notes() -> None:
+    written = notes_file(changelog.notes(version()), IMAGES, "helm install it")
+    newest = changelog.FILE.read_text().partition(f"\n## {version()}\n")[2].partition("\n## ")[0]
+    upgrade = newest.partition(f"\n{changelog.UPGRADE}\n")[2].strip()
+    assert upgrade.count("\n* ") > 2
+    assert f"{changelog.UPGRADE}\n\n{upgrade}\n" in written
+
+
+def test_the_notes_have_no_link_that_leads_nowhere_outside_the_checkout() -> None:
+    assert re.findall(r"\]\((?!https:)[^)]*\)", changelog.notes(version())) == []
+
+
+def test_no_other_page_repeats_the_upgrade_notes() -> None:
+    notes = [line for line in changelog.notes(version()).splitlines() if len(line) > 60]
+    pages = "".join(page.read_text() for page in PAGES if page != changelog.FILE)
+    assert [line for line in notes if line in pages] == []
 
 
 @pytest.mark.parametrize(
@@ -50,7 +67,8 @@ def test_the_version_of_this_checkout_has_notes_about_its_upgrade() -> None:
     [
         ("# Changes\n\n## 2\n\n### Upgrade\n", r"has no section '## 1': add one"),
         ("## 11\n\n### Upgrade\n", r"has no section '## 1': add one"),
-        ("## 1 (2026)\n\n* a change\n\n## 0\n\n### Upgrade\n", r"'## 1' of .* has no '### Upgrade'"),
+        ("## 1 (2026)\n\n* a change\n\n## 0\n\n### Upgrade\n", r"'## 1' of .* has no notes below '### Upgrade'"),
+        ("## 1\n\n### Upgrade\n\n## 0\n\n### Upgrade\n\nold\n", r"has no notes below '### Upgrade'"),
     ],
 )
 def test_a_version_without_notes_is_not_released(text: str, problem: str, tmp_path: Path) -> None:

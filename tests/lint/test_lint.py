@@ -16,6 +16,7 @@ LONG = "x" * 121
 DOCUMENTS = [
     "README.md",
     "CONTRIBUTING.md",
+    "CHANGELOG.md",
     "docs/tables.md",
     "docs/tasks/load.md",
     "examples/orders.yaml",

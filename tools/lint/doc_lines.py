@@ -14,6 +14,7 @@ LONGEST: Final = 120
 _CHECKED: Final = (
     "README.md",
     "CONTRIBUTING.md",
+    "CHANGELOG.md",
     "docs/**/*.md",
     "examples/**/*.yaml",
     "charts/*/values.yaml",

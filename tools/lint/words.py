@@ -45,6 +45,7 @@ USUAL_FOR_USERS: Final = {
 _EVERYWHERE: Final = (
     "README.md",
     "CONTRIBUTING.md",
+    "CHANGELOG.md",
     "docs/**/*.md",
     "examples/**/*.yaml",
     "charts/*/values.yaml",
@@ -53,7 +54,7 @@ _EVERYWHERE: Final = (
     "spark_apps/**/*.py",
     "tools/**/*.py",
 )
-_PAGES: Final = ("README.md", "docs/**/*.md", "charts/*/README.md")
+_PAGES: Final = ("README.md", "CHANGELOG.md", "docs/**/*.md", "charts/*/README.md")
 _FOR_USERS: Final = (
     *_PAGES,
     "examples/**/*.yaml",

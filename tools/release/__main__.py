@@ -45,7 +45,7 @@ def release(builder: ImageBuilder, registry: str, engines: Sequence[str], *, pla
     archive = chart.package(images, number, DIRECTORY)
     address = chart.push(archive, registry, plain_http=plain_http)
     command = f"helm install paimon-operator {address} --version {number}"
-    (DIRECTORY / "notes.md").write_text(f"{notes}\n{listing(images)}\n    {command}\n", encoding="utf-8")
+    (DIRECTORY / "notes.md").write_text(notes_file(notes, images, command), encoding="utf-8")
     return command
 
 
@@ -58,9 +58,10 @@ def write_documents(builder: ImageBuilder, images: Images, directory: Path) -> N
         (directory / "sbom.cdx.json").rename(directory / f"paimon-spark-{engine}.cdx.json")
 
 
-def listing(images: Images) -> str:
-    """The images by digest, for the notes."""
-    return "".join(f"* `{each}`\n" for each in (images.operator, *images.spark.values()))
+def notes_file(notes: str, images: Images, command: str) -> str:
+    """The text of notes.md: what has changed, the images by digest, and the command that installs the release."""
+    listing = "".join(f"* `{each}`\n" for each in (images.operator, *images.spark.values()))
+    return f"{notes}\n{listing}\n    {command}\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -23,6 +23,6 @@ def notes(version: str, file: Path = FILE) -> str:
     found = next((each for each in sections if re.match(rf"{re.escape(version)}(\s|$)", each)), None)
     if found is None:
         raise MissingNotesError(f"{file.name} has no section '## {version}': add one")
-    if UPGRADE not in found:
-        raise MissingNotesError(f"'## {version}' of {file.name} has no '{UPGRADE}': say what an upgrade needs")
+    if not found.partition(f"\n{UPGRADE}\n")[2].strip():
+        raise MissingNotesError(f"'## {version}' of {file.name} has no notes below '{UPGRADE}': say what it needs")
     return found.partition("\n")[2].strip() + "\n"
