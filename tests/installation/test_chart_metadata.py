@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,16 @@ def of_hub(name: str) -> Any:
 def test_chart_and_application_have_the_version_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert (chart()["version"], chart()["appVersion"]) == (project["version"], project["version"])
+
+
+def test_it_names_who_maintains_it() -> None:
+    assert [each["name"].strip() != "" for each in chart()["maintainers"]] == [True]
+
+
+def test_its_page_has_no_link_that_leads_out_of_the_packaged_chart() -> None:
+    page = (ROOT / "charts/paimon-operator/README.md").read_text(encoding="utf-8")
+    assert "docs/install.md" in page
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", page) if not link.startswith(("https://", "#"))] == []
 
 
 def test_it_names_every_kind() -> None:
