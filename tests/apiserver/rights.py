@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -25,11 +25,14 @@ _KINDS: Final = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "Cluste
 Object = dict[str, Any]
 
 
-def rendered(namespace: str, **values: object) -> list[Object]:
-    """Returns the chart's objects for an operator in `namespace`."""
+def rendered(namespace: str, served: Sequence[str] = (), **values: object) -> list[Object]:
+    """Returns the chart's objects for an operator in `namespace`.
+
+    `served` are kinds of other projects that the cluster has, as `--api-versions` of helm.
+    """
     (helm,) = programs.build(["helm"])
     command = [str(helm), "template", RELEASE, str(CHART), "--namespace", namespace]
-    flags = ["--kube-version", "1.34.4", "--values", "-"]
+    flags = ["--kube-version", "1.34.4", "--values", "-", *(f"--api-versions={each}" for each in served)]
     text = subprocess.run(
         [*command, *flags], input=yaml.safe_dump(values), text=True, capture_output=True, check=True
     ).stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -12,7 +13,7 @@ from paimon_operator.core.launch.pod_security import PodRules
 from tests.apiserver.api import Body, create_account
 from tests.apiserver.namespace_client import NamespaceClient
 from tests.apiserver.operator_process import IMAGE
-from tests.apiserver.rights import Rights
+from tests.apiserver.rights import Rights, rendered
 from tests.apiserver.test_operator_account import ENFORCED, catalogs, driver_of, refusal
 from tests.cluster.apiserver import ApiServer, open_client
 from tests.support.pod_edits import Edit, Object, in_pod_security, in_security
@@ -102,3 +103,23 @@ def test_a_quota_of_cpu_limits_admits_drivers_that_have_one(account: Account) ->
 
     account.ns.wait(lambda: "must specify limits.cpu" in without(), "the quota enforced")
     assert account.creates(driver(PodRules(uid=None, cpu_limits=True))) == ""
+
+
+def pods_of_the_release(**values: Any) -> list[Object]:
+    """The operator's Pod, as its ReplicaSet makes it, and the Pod of `helm test`."""
+    documents = rendered(NAMESPACE, **values)
+    (deployment,) = (each for each in documents if each["kind"] == "Deployment")
+    (of_helm_test,) = (each for each in documents if each["kind"] == "Pod")
+    spec = deployment["spec"]["template"]["spec"]
+    return [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "operator"}, "spec": spec}, of_helm_test]
+
+
+@pytest.mark.usefixtures("quota")
+def test_a_quota_of_cpu_limits_admits_the_pods_of_a_release_that_have_one(account: Account) -> None:
+    def answers(**values: Any) -> list[str]:
+        return [refusal(partial(create, NAMESPACE, pod, dry_run="All")) for pod in pods_of_the_release(**values)]
+
+    create: Any = account.ns.core.create_namespaced_pod
+    account.ns.wait(lambda: all("must specify limits.cpu" in each for each in answers()), "the quota enforced")
+    limits = {"limits": {"cpu": "1"}}
+    assert answers(resources=limits, helmTest={"resources": limits}) == ["", ""]

@@ -10,9 +10,10 @@ import functools
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +22,8 @@ import yaml
 
 from paimon_operator.api.base import GROUP, VERSION
 from paimon_operator.generate.crd import RESOURCES, definition
-from tests.support import manifests
+from tests.support import crd_schema, manifests
 from tests.support.blamed_fields import fields_blamed
-from tests.support.crd_schema import unknown_fields
 from tests.support.manifests import REMOVED, Manifest
 
 ROOT: Final = Path(__file__).parents[2]
@@ -34,6 +34,15 @@ PAGES: Final = (
 _BLOCK: Final = re.compile(r"^( *)```(ya?ml)\n(.*?)^ *```", flags=re.DOTALL | re.MULTILINE)
 _KINDS: Final = tuple(resource.kind for resource in RESOURCES)
 _VALUES: Final = ROOT / "charts" / "paimon-operator" / "values.schema.json"
+
+
+class Form(StrEnum):
+    """What a document of a page is, and so how a server sees it."""
+
+    MANIFEST = "a manifest of the three kinds, or a part of one"
+    OBJECT = "a whole object of another API, such as a Secret"
+    VALUES = "a part of the chart's values"
+    STATUS = "a part of a status of the three kinds"
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ def refusals(manifest: Manifest) -> list[str]:
     """What the CRD and the operator refuse in a manifest of the three kinds; empty if it is admitted."""
     kind = manifest["kind"]
     wrong = [f"{error.json_path}: {error.message}"[:300] for error in _validator(kind).iter_errors(manifest)]
-    unknown = unknown_fields(manifest["spec"], _schema(kind)["properties"]["spec"])
+    unknown = crd_schema.unknown_fields(manifest["spec"], _schema(kind)["properties"]["spec"])
     return [*wrong, *unknown] or fields_blamed(manifest, claims_allowed=True)
 
 
@@ -98,13 +107,24 @@ def is_part_of_values(document: Any) -> bool:
     return jsonschema.Draft7Validator(schema).is_valid(_merged(usual, document))
 
 
-def is_part_of_a_status(document: Any) -> bool:
-    """Whether the document is an object somewhere in a status of the three kinds, with fields that exist."""
-    return any(
-        jsonschema.Draft202012Validator(node).is_valid(document) and not list(unknown_fields(document, node))
-        for kind in _KINDS
-        for node in _objects(_schema(kind)["properties"]["status"])
-    )
+def whole_status(document: Any) -> tuple[str, Manifest] | None:
+    """The kind and the status of which the document is a part, with nothing else in it. None if it is part of none."""
+    for kind in _KINDS:
+        for status in _around(document, crd_schema.schema(kind, "status")):
+            if not crd_schema.problems(kind, status):
+                return kind, status
+    return None
+
+
+def form(document: Any) -> Form | None:
+    """What the document is. None: it is none of these, so no server would have it."""
+    if whole(document) is not None:
+        return Form.MANIFEST
+    if is_foreign(document):
+        return Form.OBJECT
+    if is_part_of_values(document):
+        return Form.VALUES
+    return Form.STATUS if whole_status(document) is not None else None
 
 
 def _is_ours(document: Manifest) -> bool:
@@ -154,12 +174,17 @@ def _merged(usual: Manifest, part: Manifest) -> Manifest:
     return merged
 
 
-def _objects(node: Manifest) -> Iterator[Manifest]:
+def _around(document: Manifest, node: Mapping[str, Any]) -> Iterator[Any]:
+    """The document at each place below a node of a schema that has fields, as the value of the node."""
     if "properties" in node:
-        yield node
-    for inner in (*node.get("properties", {}).values(), node.get("items"), node.get("additionalProperties")):
-        if isinstance(inner, dict):
-            yield from _objects(inner)
+        yield document
+    for name, inner in node.get("properties", {}).items():
+        yield from ({name: value} for value in _around(document, inner))
+    if "items" in node:
+        yield from ([value] for value in _around(document, node["items"]))
+    named = node.get("additionalProperties")
+    if isinstance(named, dict):
+        yield from ({"name": value} for value in _around(document, named))
 
 
 @functools.cache

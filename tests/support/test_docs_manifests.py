@@ -10,25 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.docs_manifests import (
-    PAGES,
-    ROOT,
-    Block,
-    blocks,
-    blocks_of,
-    is_foreign,
-    is_part_of_a_status,
-    is_part_of_values,
-    whole,
-)
+from tests.support.docs_manifests import PAGES, ROOT, Block, blocks, blocks_of, form, whole_status
 
 
 @pytest.mark.parametrize("block", list(blocks()), ids=str)
 def test_a_block_of_yaml_is_admitted(block: Block) -> None:
     assert block.documents != []
     for document in block.documents:
-        admitted = whole(document) is not None or is_foreign(document)
-        assert admitted or is_part_of_values(document) or is_part_of_a_status(document), document
+        assert form(document) is not None, document
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -55,6 +44,10 @@ WRONG = {
 def test_a_wrong_block_is_found(text: str) -> None:
     (block,) = blocks_of(f"Text.\n\n   ```yaml\n{text}\n   ```\n", "docs/page.md")
     (document,) = block.documents
-    assert (block.line, whole(document), is_foreign(document)) == (3, None, False)
-    assert not is_part_of_values(document)
-    assert not is_part_of_a_status(document)
+    assert (block.line, form(document)) == (3, None)
+
+
+def test_a_part_of_a_status_is_put_where_the_status_has_its_fields() -> None:
+    pin = {"kind": "Tag", "name": "monthly", "bytes": 7}
+    kind, status = whole_status(pin) or ("", {})
+    assert (kind, status) == ("PaimonTable", {"health": {"pins": [pin]}})
