@@ -85,7 +85,7 @@ class ObserverLoop:
             changed += len(report.news)
             self._take(answer)
         looked = sum(table.looked for table in watched.tables.values())
-        log_step(f"looked at {looked} of {len(watched.tables)} tables in {took:.1f} s, {changed} have changed")
+        log_step(f"observed {looked} of {len(watched.tables)} tables in {took:.1f} s, {changed} have changed")
 
     def _take(self, answer: LookAnswer) -> None:
         self.answer, self.interval_s = answer, float(answer.interval_seconds)

@@ -64,7 +64,7 @@ def test_an_observer_looks_at_the_tables_of_its_catalog_until_that_is_suspended(
         what="one observer",
     )
     assert wait_until(
-        lambda: "looked at 1 of 1 tables" in lab.kubectl.run("logs", "--selector", OBSERVERS), timeout=180, interval=1
+        lambda: "observed 1 of 1 tables" in lab.kubectl.run("logs", "--selector", OBSERVERS), timeout=180, interval=1
     )
     lab.kubectl.apply(lab.catalog(suspend=True))
     lab.kubectl.until_list("pod", OBSERVERS, lambda pods: not pods, what="no observer")

@@ -21,8 +21,10 @@ FIELDS = {
 """Every field of the three kinds, such as `status.health.pins.name`."""
 
 TERMS = [
-    "Catalog", "Table", "Run", "Attempt", "Driver", "Shared Pod", "Observer", "Warehouse", "Location", "Snapshot",
+    "Catalog", "Table", "Run", "Attempt", "Driver", "Shared Pod", "Observer", "Warehouse", "Snapshot",
     "Tick", "Window", "Need", "Budget", "Drift", "Table claim", "Owner mark", "Foreign commit", "Ledger", "Effective",
+    "Learned size", "Quarantine", "Sorted run", "Companion", "Observation", "Engine", "Executor", "Result", "Location",
+    "Metastore", "Decision", "Commit safety", "Condition", "Reason", "Suspend", "Finalizer",
 ]  # fmt: skip
 
 

@@ -46,7 +46,9 @@ def test_data_and_other_files_may_have_longer_lines(tmp_path: Path, file: str) -
     assert findings(tmp_path) == []
 
 
-@pytest.mark.parametrize("file", [*DOCUMENTS[:-2], "spark_apps/run.py", "charts/a/templates/_helpers.tpl"])
+@pytest.mark.parametrize(
+    "file", [*DOCUMENTS[:-2], "spark_apps/run.py", "charts/a/templates/_helpers.tpl", "charts/a/files/a.json"]
+)
 def test_a_word_that_has_a_usual_one_is_an_offence(tmp_path: Path, file: str) -> None:
     plant(tmp_path, file, "# The untold commend of the table.\n# It is Told in the log.\n")
     (found,) = findings(tmp_path)
@@ -61,6 +63,13 @@ FOR_USERS = {
     "examples/orders.yaml": ("# a commit of others", "commit of others"),
     "charts/a/templates/NOTES.txt": ("This tells who leads.", "tells"),
     "docs/maintenance.md": ("The table claim, the volume claim and a claim.", "claim"),
+    "docs/drift.md": ("The operator looks at it. A look finds all.", "a look"),
+    "docs/windows.md": ("| by their retries | looks for drift |", "looks for drift"),
+    "docs/metrics.md": ("Drivers do all work. Work that waits counts.", "work that waits counts"),
+    "charts/a/values.yaml": ("# It counts as an observation, which is no look.", "no look"),
+    "charts/a/files/alerts.yaml": ("  description: Due work of a table waits.", "due work"),
+    "crds/paimoncatalogs.yaml": ("    message: exactly one of s3, hdfs, claim; the claim must not change", "claim"),
+    "operator/paimon_operator/api/reasons/table.py": ('"Another table has the claim."', "claim"),
 }
 
 

@@ -32,8 +32,8 @@ SORTED_RUNS: Final = Description(
 OVERDUE: Final = Description(
     "gauge",
     f"{PREFIX}_schedule_overdue_seconds",
-    "Seconds since the first tick of a schedule that no run has answered, of the table that is latest. Work that waits "
-    "for a maintenance window or a budget is not overdue, nor is that of a suspended or stalled table.",
+    "Seconds since the first tick of a schedule that no run has answered, of the table that is latest. Runs that wait "
+    "for a maintenance window or a budget are not overdue, nor are those of a suspended or stalled table.",
     ("namespace",),
 )
 POD_SECONDS: Final = Description(

@@ -156,7 +156,7 @@ def test_the_program_reports_and_ends_at_sigterm_with_success(observed: Observed
     running = process(tmp_path, observed.operator.url)
     assert running.stdout is not None
     with running:
-        assert json.loads(running.stdout.readline())["message"].startswith("looked at 2 of 2 tables")
+        assert json.loads(running.stdout.readline())["message"].startswith("observed 2 of 2 tables")
         running.send_signal(signal.SIGTERM)
         assert running.wait(timeout=10) == 0
     assert [changed(each) for each in observed.operator.requests] == [[], ["uid-0", "uid-1"]]

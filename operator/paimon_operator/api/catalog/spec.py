@@ -100,7 +100,7 @@ class PaimonCatalogSpec(ApiModel):
         rule(
             "!has(self.storage.claim) || !has(oldSelf.storage.claim)"
             " || self.storage.claim.name == oldSelf.storage.claim.name",
-            "the claim must not change, because another claim is another volume: create another PaimonCatalog",
+            "the volume claim must not change, because another one is another volume: create another PaimonCatalog",
             path=".storage.claim",
             reason="FieldValueForbidden",
         ),

@@ -58,8 +58,8 @@ EXPLANATIONS: Final = {
         "Wait. A run without companions, or whose Pod makes no progress for two minutes, starts in a Pod of its own.",
     ),
     "GivingWay": Explanation(
-        "The run was waiting for its turn in a shared driver Pod, and other work of the table has become due.",
-        "Wait. The run starts after that work, and does not give way again.",
+        "The run was waiting for its turn in a shared driver Pod, and another run of the table has become due.",
+        "Wait. The run starts after that one, and does not give way again.",
     ),
     "ImagePullFailed": Explanation(
         "The node cannot pull the Spark image.",

@@ -78,7 +78,7 @@ class ActiveRun(ApiModel):
     blocked: bool | None = None
     """True: only a human gets the run on, for ten minutes now. It does not count for limits.maxConcurrentRuns."""
     gives_way: bool | None = None
-    """True: it waits for its turn in a shared driver Pod, and other work that has become due starts before it."""
+    """True: it waits for its turn in a shared driver Pod, and another run that has become due starts before it."""
     gave_way: bool | None = None
     """True: it has given way once, and does not do so again."""
 
@@ -94,7 +94,7 @@ class QueuedRun(ApiModel):
     """Since when the table waits."""
     rank: Time | None = None
     """Of one namespace, the table with the earliest rank starts first: `since`, less a head start of up to an hour for
-    work that others wait for, and for maintenance that gains much per cost. Absent: `since`."""
+    runs that others wait for, and for maintenance that gains much per cost. Absent: `since`."""
     message: Annotated[str, Field(max_length=512)]
     """The limit that stops it."""
 
@@ -134,7 +134,7 @@ class ProvisionState(ApiModel):
 
 
 class DriftState(ScheduleState):
-    """What somebody else has changed in the table, and the state of looking for it."""
+    """What somebody else has changed in the table, and when it is observed next."""
 
     schema_id: Int64 | None = None
     """Latest schema of the table that a run has compared."""
@@ -320,7 +320,7 @@ class TableStatus(ApiModel):
     provision: ProvisionState | None = None
     """State of Provision, the operation that makes the table match the spec."""
     drift: DriftState | None = None
-    """What somebody else has changed in the table, and when the operator looked for it."""
+    """What somebody else has changed in the table, and when the operator observed it."""
     rescale: RescaleState | None = None
     """State of rescaling the table to another number of buckets."""
     compaction: CompactionState | None = None
