@@ -40,8 +40,8 @@ CAUSES: Final[dict[str, list[dict[str, str]]]] = {
     "PaimonOperatorBug": [{"kind": "PaimonTable"}],
     "PaimonStalled": [{"namespace": "shop", "kind": "PaimonTable", "reason": "UnknownOption"}],
     "PaimonScheduleLate": [{"namespace": "shop"}],
-    "PaimonRunsFail": [{"type": "Write"}],
-    "PaimonRunsOutOfMemory": [{"type": "Compact"}],
+    "PaimonRunsFail": [{"namespace": "shop", "type": "Write"}],
+    "PaimonRunsOutOfMemory": [{"namespace": "shop", "type": "Compact"}],
     "PaimonCommitSafeLost": [{"namespace": "shop", "kind": "PaimonTable"}],
 }
 """Labels by which each alert names its cause."""

@@ -43,7 +43,10 @@ class RecordedRunMetrics:
         self.answered: list[tuple[str, float]] = []
         self.attempts: list[tuple[str, str, float]] = []
         self.ended: list[tuple[str, str, str, float]] = []
-        self.used: list[tuple[str, float]] = []
+        self.known: list[tuple[str, str, int]] = []
+        """Namespace and type of each run that became known, and how many attempts had ended then."""
+        self.namespaces: list[str] = []
+        """Of each attempt and each run that ended."""
 
     def pod_started(self, type_: str, reason: Reason, pending_seconds: float) -> None:
         self.started.append((type_, reason, pending_seconds))
@@ -51,14 +54,16 @@ class RecordedRunMetrics:
     def schedule_answered(self, type_: str, late_seconds: float) -> None:
         self.answered.append((type_, late_seconds))
 
-    def attempt_ended(self, type_: str, reason: Reason, pod_seconds: float) -> None:
+    def run_known(self, namespace: str, type_: str) -> None:
+        self.known.append((namespace, type_, len(self.attempts)))
+
+    def attempt_ended(self, namespace: str, type_: str, reason: Reason, pod_seconds: float) -> None:
         self.attempts.append((type_, reason, pod_seconds))
+        self.namespaces.append(namespace)
 
-    def pod_seconds_used(self, namespace: str, seconds: float) -> None:
-        self.used.append((namespace, seconds))
-
-    def run_ended(self, type_: str, phase: str, reason: Reason, seconds: float) -> None:
+    def run_ended(self, namespace: str, type_: str, phase: str, reason: Reason, seconds: float) -> None:
         self.ended.append((type_, phase, reason, seconds))
+        self.namespaces.append(namespace)
 
 
 SHOP = "shop"

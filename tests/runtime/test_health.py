@@ -90,7 +90,10 @@ def test_the_metrics_are_prometheus_text_without_table_names() -> None:
     metrics.leading(True)
     metrics.reconciled("PaimonTable", "ok", 0.2)
     metrics.requested("apply", "PaimonTable", 409, 0.01)
-    metrics.runs.run_ended("Write", "Failed", Reason.OUT_OF_MEMORY, 61)
+    metrics.runs.run_known("bank", "Compact")
+    metrics.runs.attempt_ended("shop", "Write", Reason.OUT_OF_MEMORY, 60)
+    metrics.runs.attempt_ended("shop", "Write", Reason.POD_LOST, 1)
+    metrics.runs.run_ended("shop", "Write", "Failed", Reason.OUT_OF_MEMORY, 61)
     metrics.pod_shared(3)
     metrics.turn_answered(True)
     text = metrics.text().decode()
@@ -104,6 +107,14 @@ def test_the_metrics_are_prometheus_text_without_table_names() -> None:
         'paimon_operator_reconcile_seconds_count{kind="PaimonTable",result="ok"} 1.0',
         'paimon_operator_api_request_seconds_count{code="409",kind="PaimonTable",verb="apply"} 1.0',
         'paimon_operator_runs_finished_total{phase="Failed",type="Write"} 1.0',
+        'paimon_operator_run_attempts_total{reason="OutOfMemory",type="Write"} 1.0',
+        'paimon_operator_namespace_runs_finished_total{namespace="shop",phase="Failed",type="Write"} 1.0',
+        'paimon_operator_namespace_attempts_out_of_memory_total{namespace="shop",type="Write"} 1.0',
+        'paimon_operator_used_pod_seconds_total{namespace="shop"} 61.0',
+        'paimon_operator_namespace_runs_finished_total{namespace="bank",phase="Failed",type="Compact"} 0.0',
+        'paimon_operator_namespace_runs_finished_total{namespace="bank",phase="Succeeded",type="Compact"} 0.0',
+        'paimon_operator_namespace_attempts_out_of_memory_total{namespace="bank",type="Compact"} 0.0',
+        'paimon_operator_used_pod_seconds_total{namespace="bank"} 0.0',
         "paimon_operator_shared_pods_total 1.0",
         "paimon_operator_shared_pod_runs_total 3.0",
         'paimon_operator_turns_total{began="true"} 1.0',

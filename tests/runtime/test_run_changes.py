@@ -84,14 +84,16 @@ async def test_the_wait_for_a_container_is_measured_from_the_decision(operator: 
     assert operator.run_metrics.started[-1] == ("Compact", "PodPending", 30.0)
 
 
-async def test_a_namespace_is_known_from_its_first_run_and_its_attempts_add_their_seconds(
+async def test_a_namespace_is_known_before_its_first_attempt_ends_and_attempts_and_runs_count_for_it(
     operator: OperatorInMemory,
 ) -> None:
     pod = await started(operator)
-    assert operator.run_metrics.used[0] == (SHOP, 0)
+    assert (SHOP, "Provision", 0) in operator.run_metrics.known
+    assert (SHOP, "Compact", 1) in operator.run_metrics.known
     operator.time.advance(60)
     await operator.end_pod(pod, ran_seconds=60)
-    assert sum(seconds for namespace, seconds in operator.run_metrics.used if namespace == SHOP) == 60
+    assert operator.run_metrics.attempts[-1] == ("Compact", "RunSucceeded", 60)
+    assert operator.run_metrics.namespaces == [SHOP] * 4
 
 
 async def test_a_run_is_measured_from_its_first_reconcile_to_its_end(operator: OperatorInMemory) -> None:

@@ -22,7 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 class RunMetrics(Protocol):
-    """Counts what happens to runs. `type_` is the type of the run."""
+    """Counts what happens to runs. `type_` is the type of the run, `namespace` its namespace."""
+
+    def run_known(self, namespace: str, type_: str) -> None:
+        """There is a run of the type: its counters begin at 0, so that its first failure counts as an increase."""
 
     def pod_started(self, type_: str, reason: Reason, pending_seconds: float) -> None:
         """The container of an attempt has started. `reason` is what it waited for last."""
@@ -30,13 +33,10 @@ class RunMetrics(Protocol):
     def schedule_answered(self, type_: str, late_seconds: float) -> None:
         """The first container of a scheduled run has started, so long after the tick."""
 
-    def attempt_ended(self, type_: str, reason: Reason, pod_seconds: float) -> None:
+    def attempt_ended(self, namespace: str, type_: str, reason: Reason, pod_seconds: float) -> None:
         """An attempt has ended; RUN_SUCCEEDED, or why it failed. 0 seconds: its container never ran."""
 
-    def pod_seconds_used(self, namespace: str, seconds: float) -> None:
-        """The driver containers of a namespace ran so much longer. With 0, the namespace is known to have runs."""
-
-    def run_ended(self, type_: str, phase: str, reason: Reason, seconds: float) -> None:
+    def run_ended(self, namespace: str, type_: str, phase: str, reason: Reason, seconds: float) -> None:
         """A run has ended, so long after its first reconcile."""
 
 
@@ -47,8 +47,8 @@ class RunChanges:
         self._metrics = metrics
 
     def observe(self, run: PaimonRun) -> None:
-        """Makes the run's namespace known before an attempt ends, so that the first one counts as an increase."""
-        self._metrics.pod_seconds_used(run.metadata.namespace, 0)
+        """Makes the run known to the metrics before an attempt ends."""
+        self._metrics.run_known(run.metadata.namespace, run.spec.type)
 
     def report(self, run: PaimonRun, stored: RunStatus | None) -> None:
         """Reports what `stored` changes in `run`, which has the status before. None: nothing was stored."""
@@ -80,8 +80,7 @@ class RunChanges:
         reason = Reason.RUN_SUCCEEDED if attempt.reason is None else known_reason(attempt.reason, Reason.DRIVER_FAILED)
         ran = attempt.started is not None and attempt.finished is not None
         seconds = _between(attempt.started, attempt.finished)
-        self._metrics.attempt_ended(run.spec.type, reason, seconds)
-        self._metrics.pod_seconds_used(run.metadata.namespace, seconds)
+        self._metrics.attempt_ended(run.metadata.namespace, run.spec.type, reason, seconds)
         after = f"after {seconds:.0f} s" if ran else "before its container started"
         text = f"attempt {attempt.number} ended {after}: {reason}"
         _log_run(run, text, attempt, {"reason": str(reason), "seconds": seconds if ran else None})
@@ -90,7 +89,7 @@ class RunChanges:
         found = find(stored.conditions, ConditionType.SUCCEEDED)
         reason = known_reason(found.reason if found else None, Reason.DRIVER_FAILED)
         seconds, phase = _between(stored.start_time, stored.completion_time), str(stored.phase)
-        self._metrics.run_ended(run.spec.type, phase, reason, seconds)
+        self._metrics.run_ended(run.metadata.namespace, run.spec.type, phase, reason, seconds)
         ended = {"phase": phase, "reason": str(reason), "seconds": seconds}
         _log_run(run, f"the run ended: {phase}, {reason}", None, ended)
 

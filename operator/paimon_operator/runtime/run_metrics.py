@@ -30,13 +30,21 @@ class PrometheusRunMetrics:
         self._attempts = made.counter("run_attempts", ended, *by_reason)
         used = "Seconds that driver containers of ended attempts ran, by type of the run and reason."
         self._pod_seconds = made.counter("run_pod_seconds", used, *by_reason)
-        of_namespace = "Seconds that driver containers of ended attempts ran, by namespace of the run."
-        self._used = made.counter("used_pod_seconds", of_namespace, "namespace")
         pending = "Seconds from the decision of an attempt to the start of its container, by type and reason to wait."
         self._pending = made.histogram("run_pending_seconds", pending, *by_reason, buckets=_PENDING_SECONDS)
         late = "Seconds from the tick of a schedule to the start of its run's first container, by type."
         self._late = made.histogram("schedule_late_seconds", late, "type", buckets=_LATE_SECONDS)
+        self._add_counters_of_namespaces(made)
         self._start_at_zero()
+
+    def _add_counters_of_namespaces(self, made: DescribedMetrics) -> None:
+        """They begin at 0 when a namespace has its first run (of a type). Alerts on them name who is responsible."""
+        used = "Seconds that driver containers of ended attempts ran, by namespace of the run."
+        self._used = made.counter("used_pod_seconds", used, "namespace")
+        ended = "Runs that ended, by namespace, type and phase."
+        self._finished_of = made.counter("namespace_runs_finished", ended, "namespace", "type", "phase")
+        killed = "Attempts that ran out of memory, by namespace and type of the run."
+        self._out_of_memory = made.counter("namespace_attempts_out_of_memory", killed, "namespace", "type")
 
     def _start_at_zero(self) -> None:
         types = operations.OPERATIONS.types
@@ -56,13 +64,20 @@ class PrometheusRunMetrics:
     def schedule_answered(self, type_: str, late_seconds: float) -> None:
         self._late.labels(type_).observe(late_seconds)
 
-    def attempt_ended(self, type_: str, reason: Reason, pod_seconds: float) -> None:
+    def run_known(self, namespace: str, type_: str) -> None:
+        self._used.labels(namespace)
+        self._out_of_memory.labels(namespace, type_)
+        for phase in ENDED:
+            self._finished_of.labels(namespace, type_, phase)
+
+    def attempt_ended(self, namespace: str, type_: str, reason: Reason, pod_seconds: float) -> None:
         self._attempts.labels(type_, reason).inc()
         self._pod_seconds.labels(type_, reason).inc(pod_seconds)
+        self._used.labels(namespace).inc(pod_seconds)
+        if reason is Reason.OUT_OF_MEMORY:
+            self._out_of_memory.labels(namespace, type_).inc()
 
-    def pod_seconds_used(self, namespace: str, seconds: float) -> None:
-        self._used.labels(namespace).inc(seconds)
-
-    def run_ended(self, type_: str, phase: str, reason: Reason, seconds: float) -> None:
+    def run_ended(self, namespace: str, type_: str, phase: str, reason: Reason, seconds: float) -> None:
         self._finished.labels(type_, phase).inc()
+        self._finished_of.labels(namespace, type_, phase).inc()
         self._seconds.labels(type_, reason).observe(seconds)
