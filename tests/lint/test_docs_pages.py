@@ -12,6 +12,8 @@ from paimon_engines.loader import supported_engines
 from paimon_operator.generate.crd import RESOURCES, definition
 from tests.generate.structural_rules import nodes
 from tests.support.docs_manifests import PAGES, ROOT
+from tools.images.publish import version
+from tools.release import changelog
 
 FIELDS = {
     path.replace("[]", "").replace(".*", "").removeprefix(".")
@@ -74,8 +76,16 @@ def test_the_support_matrix_names_the_kubernetes_that_is_tested() -> None:
     assert f"| Kubernetes {tested.rpartition('.')[0]} | tested |" in text
 
 
-def test_readme_has_the_commands_that_are_promised() -> None:
-    targets = set(re.findall(r"^make (\w+)", page("README.md"), flags=re.MULTILINE))
-    assert targets == {"demo", "test", "down"}
+def test_readme_has_a_picture_and_the_three_commands_that_are_promised() -> None:
+    languages = re.findall(r"^```(\w+)\n", page("README.md"), flags=re.MULTILINE)
+    assert languages == ["mermaid", "console"]
+    targets = re.findall(r"^make (\w+)", page("README.md"), flags=re.MULTILINE)
+    assert targets == ["demo", "test", "down"]
     recipes = page("Makefile")
-    assert [target for target in sorted(targets) if f"\n{target}: " not in recipes] == []
+    assert [target for target in targets if f"\n{target}: " not in recipes] == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/install.md", "docs/limits.md", "docs/quickstart.md"])
+def test_a_page_says_that_nothing_is_published_as_long_as_the_changelog_does(name: str) -> None:
+    is_unpublished = "Not published yet." in changelog.notes(version())
+    assert ("Nothing is published yet" in page(name)) is is_unpublished
