@@ -9,8 +9,11 @@ import pytest
 
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import RetryableError
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, orders, provisioned, shop
+from paimon_operator.runtime.keys import Key
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders, provisioned, shop
+from tests.runtime.test_released_runs import release_run_on_unreachable_node
 from tests.support.manifests import run
+from tests.support.table_world import MEASURE
 
 HALF_AN_HOUR = 1800
 
@@ -40,6 +43,14 @@ def conditions(operator: OperatorInMemory, kind: Kind, name: str) -> dict[str, t
     return {each["type"]: (each["status"], each["reason"], each["message"]) for each in found}
 
 
+async def measured(operator: OperatorInMemory) -> None:
+    """Applies the catalog and the table. Its first run ends with success, and measures it."""
+    await operator.apply(lake(), orders())
+    (pod,) = operator.store.names(Kind.POD)
+    await operator.end_pod(pod, created=True, after=MEASURE)
+    assert operator.condition("Healthy")[0] == "True"
+
+
 def touch(operator: OperatorInMemory, broken: Broken) -> None:
     """Makes the operator reconcile the object again."""
     body = operator.store.peek(broken.kind, SHOP, broken.name)
@@ -63,6 +74,92 @@ async def test_a_healthy_object_whose_reconcile_has_a_bug_is_no_longer_ready(
     assert "ZeroDivisionError" in message
     assert "log" in message
     assert "secret words" not in message
+
+
+@BOTH
+async def test_no_condition_claims_that_an_object_with_a_bug_is_in_order(
+    broken: Broken, operator: OperatorInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await measured(operator)
+    good = {"Ready", "Healthy", "CommitSafe"}
+    claimed = good.intersection(conditions(operator, broken.kind, broken.name))
+    monkeypatch.setattr(broken.function, fail)
+    touch(operator, broken)
+    await operator.settle()
+    found = conditions(operator, broken.kind, broken.name)
+    assert {found[each][:2] for each in claimed} == {("Unknown", "InternalError")}
+
+
+async def test_a_condition_that_is_false_stays_false_beside_a_bug(
+    operator: OperatorInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await measured(operator)
+    await operator.apply(lake(spec__engine="paimon-7.3"))
+    unhealthy = operator.condition("Healthy")
+    assert unhealthy[0] == "False"
+    monkeypatch.setattr(TABLE.function, fail)
+    touch(operator, TABLE)
+    await operator.settle()
+    assert operator.condition("Ready")[1] == "InternalError"
+    assert operator.condition("Healthy") == unhealthy
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        ({}, ("True", "TableMatchesSpec")),
+        ({"spec__options": {"file.compression": "zstd"}}, ("False", "CatalogInvalid")),
+    ],
+    ids=["a verified table stays Ready", "an edit that nobody has verified is not Ready"],
+)
+async def test_a_bug_does_not_hide_whether_a_table_without_its_catalog_was_verified(
+    edit: dict[str, Any], expected: tuple[str, str], operator: OperatorInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await provisioned(operator)
+    with monkeypatch.context() as patched:
+        patched.setattr(TABLE.function, fail)
+        operator.store.put(lake(spec__engine="paimon-7.3"))
+        if edit:
+            operator.store.put(orders(**edit))
+        await operator.settle()
+        await operator.pass_time(seconds=1)
+        assert operator.condition("Ready")[1] == "InternalError"
+    await operator.pass_time(seconds=10)
+    assert operator.condition("Ready")[:2] == expected
+
+
+async def test_a_bug_does_not_make_a_table_ready_that_was_never_verified(
+    operator: OperatorInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await operator.apply(lake(), orders())
+    assert operator.condition("Ready")[0] == "Unknown"
+    with monkeypatch.context() as patched:
+        patched.setattr(TABLE.function, fail)
+        touch(operator, TABLE)
+        await operator.settle()
+        operator.store.put(lake(spec__engine="paimon-7.3"))
+        await operator.settle()
+        assert operator.condition("Ready")[1] == "InternalError"
+    await operator.pass_time(seconds=10)
+    assert operator.condition("Ready")[:2] == ("False", "CatalogInvalid")
+
+
+async def test_a_bug_in_the_reconcile_of_a_pod_is_reported_on_the_pod_without_a_further_read(
+    operator: OperatorInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pod = await release_run_on_unreachable_node(operator)
+    monkeypatch.setattr("paimon_operator.runtime.orphaned_pods.orphaned", fail)
+    operator.queue.add(Key(Kind.POD, SHOP, pod))
+    seen = len(operator.store.requests)
+    await operator.settle()
+    assert operator.bugs == [Kind.POD]
+    assert [request.verb for request in operator.store.requests[seen:]] == ["get", "get"]
+    ((type_, note),) = [(each[0], each[2]) for each in operator.events.by_object[pod] if each[1] == "InternalError"]
+    assert type_ == "Warning"
+    assert "ZeroDivisionError" in note
+    assert "secret words" not in note
+    await operator.pass_time(hours=1)
+    assert 1 < operator.events.reasons(pod).count("InternalError") <= 20
 
 
 async def test_a_run_whose_reconcile_has_a_bug_has_an_unknown_outcome_and_the_table_is_untouched(

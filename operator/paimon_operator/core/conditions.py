@@ -22,12 +22,10 @@ ORDER: Final = {type_: position for position, type_ in enumerate(ConditionType)}
 MAX_NOTE_BYTES: Final = 1024
 """The API server's bound on an Event's note."""
 
-_GOOD_WHEN_TRUE = {
-    ConditionType.READY,
-    ConditionType.SUCCEEDED,
-    ConditionType.HEALTHY,
-    ConditionType.COMMIT_SAFE,
-}
+GOOD_WHEN_TRUE: Final = frozenset(
+    {ConditionType.READY, ConditionType.SUCCEEDED, ConditionType.HEALTHY, ConditionType.COMMIT_SAFE}
+)
+"""Conditions that claim, when they are True, that the object is in order."""
 _WARNING_REASONS = {Reason.BACKING_OFF, Reason.UNSCHEDULABLE, Reason.STOPPING}
 """Reasons of Reconciling that are announced by a Warning."""
 _ANNOUNCED_WHEN_FIRST_GOOD = {ConditionType.READY, ConditionType.SUCCEEDED}
@@ -192,7 +190,7 @@ def _is_announced(before: Condition | None, after: Condition) -> bool:
 def _is_bad(condition: Condition) -> bool:
     if condition.type is ConditionType.STALLED:
         return condition.status is ConditionStatus.TRUE
-    return condition.type in _GOOD_WHEN_TRUE and condition.status is ConditionStatus.FALSE
+    return condition.type in GOOD_WHEN_TRUE and condition.status is ConditionStatus.FALSE
 
 
 def _note_text(condition: Condition) -> str:

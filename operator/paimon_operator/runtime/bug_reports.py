@@ -1,18 +1,21 @@
-"""Reports a bug that stopped a reconcile in the conditions of the object, which would otherwise keep its last state."""
+"""Reports a bug that stopped a reconcile in the conditions of the object, which would otherwise keep its last state.
+
+A Pod has no condition of the operator, and the next reconcile of its run would overwrite one there: it gets an Event.
+"""
 
 from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.conditions import Condition, ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
-from paimon_operator.core.conditions import ConditionReport, report, stalled, unknown
+from paimon_operator.core.conditions import GOOD_WHEN_TRUE, ConditionReport, report, stalled, unknown
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.run.completion import ENDED
 from paimon_operator.errors import KubernetesError
@@ -22,8 +25,6 @@ from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.logs import fields
 from paimon_operator.runtime.unreadable import readable_conditions
 
-_REPLACED: Final = {ConditionType.READY, ConditionType.SUCCEEDED, ConditionType.RECONCILING, ConditionType.STALLED}
-"""Conditions of the report. The others stay: they are the last that is known."""
 _OWN_CODE: Final = "/paimon_"
 """Part of the path of every file of the operator's packages."""
 _log = logging.getLogger(__name__)
@@ -39,14 +40,12 @@ class BugReports:
     async def record(self, key: Key, error: Exception) -> None:
         """Reports `error` on the object of `key`. Never raises: the reconcile is retried, and with it the report."""
         self.on_bug(key.kind)
-        if key.kind not in KEPT:
-            return
         try:
-            await self._store(key, error)
+            await (self._store(key, error) if key.kind in KEPT else self._announce(key, error))
         except KubernetesError as refused:
-            _log.warning("%s: the bug cannot be reported in the status now: %s", key, refused, extra=fields(*key))
+            _log.warning("%s: the bug cannot be reported on the object now: %s", key, refused, extra=fields(*key))
         except Exception:  # noqa: BLE001  the worker logs the first bug, and retries
-            _log.exception("%s: the bug cannot be reported in the status", key, extra=fields(*key))
+            _log.exception("%s: the bug cannot be reported on the object", key, extra=fields(*key))
 
     async def _store(self, key: Key, error: Exception) -> None:
         world = self.dependencies
@@ -66,19 +65,48 @@ class BugReports:
         for note in reported.events:
             await world.events.post(changed, type_=note.type_, reason=note.reason, note=note.note)
 
+    async def _announce(self, key: Key, error: Exception) -> None:
+        """Posts an Event for an object whose status is not the operator's. A repetition counts the Event up."""
+        world = self.dependencies
+        body = await world.reads.own(key, live=False)
+        if body is not None:
+            message = _message(key, error)
+            await world.events.post(body, type_="Warning", reason=Reason.INTERNAL_ERROR, note=message)
+
 
 def bug_report(key: Key, body: Manifest, error: Exception, now: datetime) -> ConditionReport:
     """The conditions of an object whose reconcile raised `error`, and the Events for them."""
     message = _message(key, error)
     type_ = ConditionType.SUCCEEDED if key.kind is Kind.RUN else ConditionType.READY
     before = readable_conditions(body.get("status") or {})
-    found = (unknown(type_, Reason.INTERNAL_ERROR, message), *stalled(Reason.INTERNAL_ERROR, message))
-    generation = body["metadata"].get("generation", 0)
-    reported = report(before, found, generation=generation, now=now)
-    others = tuple(condition for condition in before if condition.type not in _REPLACED)
-    return ConditionReport(
-        conditions=(*reported.conditions, *others), events=reported.events, generation=reported.generation
+    claims = {condition.type for condition in before if _claims_order(condition)} - {type_}
+    found = (
+        unknown(type_, Reason.INTERNAL_ERROR, message),
+        *(unknown(claim, Reason.INTERNAL_ERROR, message) for claim in claims),
+        *stalled(Reason.INTERNAL_ERROR, message),
     )
+    reported = report(before, found, generation=body["metadata"].get("generation", 0), now=now)
+    replaced = {finding.type_ for finding in found}
+    others = tuple(condition for condition in before if condition.type not in replaced)
+    return replace(reported, conditions=(*_with_verified(reported.conditions, before), *others))
+
+
+def _claims_order(condition: Condition) -> bool:
+    """Whether the condition claims that the object is in order, or did so until a bug. Others are the last known."""
+    claims = condition.status is ConditionStatus.TRUE or condition.reason == Reason.INTERNAL_ERROR
+    return claims and condition.type in GOOD_WHEN_TRUE
+
+
+def _with_verified(conditions: Iterable[Condition], before: Iterable[Condition]) -> Iterator[Condition]:
+    """The conditions; the observedGeneration of Ready is the one for which Ready was True, absent if it was not.
+
+    The next good reconcile of a table without its catalog needs it: see `table_conditions.refused`.
+    """
+    ready = find(before, ConditionType.READY)
+    verified = ready.observed_generation if ready is not None and _claims_order(ready) else None
+    for condition in conditions:
+        is_ready = condition.type is ConditionType.READY
+        yield condition.model_copy(update={"observed_generation": verified}) if is_ready else condition
 
 
 def _message(key: Key, error: Exception) -> str:

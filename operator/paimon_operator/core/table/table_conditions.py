@@ -58,11 +58,16 @@ def refused(table: PaimonTable, status: TableStatus, obstacle: Blocker) -> Findi
 
 
 def _still_verified(table: PaimonTable) -> Finding | None:
-    """Ready as it stands, if it was found True for this generation of the manifest."""
+    """Ready as it stands, if it was found True for this generation of the manifest.
+
+    A bug that has hidden Ready has kept the generation for which it was True.
+    """
     ready = find(table.status.conditions, ConditionType.READY)
-    if ready is None or ready.status is not ConditionStatus.TRUE:
+    if ready is None or ready.observed_generation != table.metadata.generation:
         return None
-    if ready.observed_generation != table.metadata.generation:
+    if ready.reason == Reason.INTERNAL_ERROR:
+        return true(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, Reason.TABLE_MATCHES_SPEC.means)
+    if ready.status is not ConditionStatus.TRUE:
         return None
     return true(ConditionType.READY, known_reason(ready.reason, Reason.TABLE_MATCHES_SPEC), ready.message)
 
