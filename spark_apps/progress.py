@@ -1,4 +1,4 @@
-"""A driver's log: one line of JSON for each step, with the run, its Pod and its attempt as fields.
+"""A driver's log: one line of JSON for each step, with the run, its namespace, its Pod and its attempt as fields.
 
 The result is the last line of the log, and has none of these fields. `log4j2.properties` gives Java's lines the same
 form.
@@ -35,12 +35,7 @@ _about_job: Final = _AboutJob()
 
 def log_steps_of(job: Job | None) -> None:
     """Lines of this thread are about this job from now on; None: about none."""
-    about: dict[str, object] = {}
-    if job is not None:
-        run = job.run
-        about |= {"kind": "PaimonRun", "namespace": run.namespace, "name": run.name, "run": run.name}
-        about["type"] = job.operation
-    _about_job.fields = about
+    _about_job.fields = {} if job is None else _about_run(job.run.namespace, job.run.name) | {"type": job.operation}
 
 
 def log_step(step: str) -> None:
@@ -75,10 +70,14 @@ def _write(stream: TextIO, level: str, message: str, **more: object) -> None:
 
 def _about_pod() -> dict[str, object]:
     """The Pod, and the run and attempt unless several runs share it."""
-    attempt = os.environ.get(environment.RUN_ATTEMPT, "")
+    run, attempt = os.environ.get(environment.RUN_NAME), os.environ.get(environment.RUN_ATTEMPT, "")
     about = {
-        "run": os.environ.get(environment.RUN_NAME),
+        **({} if run is None else _about_run(os.environ.get(environment.RUN_NAMESPACE), run)),
         "pod": os.environ.get(environment.HOSTNAME),
         "attempt": int(attempt) if attempt.isdecimal() else None,
     }
     return {field: value for field, value in about.items() if value is not None}
+
+
+def _about_run(namespace: str | None, name: str) -> dict[str, object]:
+    return {"kind": "PaimonRun", "namespace": namespace, "name": name, "run": name}

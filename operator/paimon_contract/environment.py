@@ -9,6 +9,8 @@ from typing import Final
 
 # Set by the operator.
 RUN_NAME: Final = "RUN_NAME"
+RUN_NAMESPACE: Final = "RUN_NAMESPACE"
+"""Like RUN_NAME and RUN_ATTEMPT for the log, where no job is read yet, and for the threads of Java."""
 RUN_UID: Final = "RUN_UID"
 RUN_ATTEMPT: Final = "RUN_ATTEMPT"
 """Number of the attempt, from 1."""

@@ -65,7 +65,9 @@ class Session:
         SparkContext._ensure_initialized()
         jvm: Any = SparkContext._jvm
         self._require_jars(jvm)
-        jvm.org.apache.logging.log4j.ThreadContext.put("run", self.job.run.name)  # (for log4j2.properties)
+        about = jvm.org.apache.logging.log4j.ThreadContext  # read by log4j2.properties
+        about.put("run", self.job.run.name)
+        about.put("namespace", self.job.run.namespace)
         self.metastore.connect(jvm)
         return jvm
 

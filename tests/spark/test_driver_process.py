@@ -15,10 +15,11 @@ from tests.support.spark_process import ROOT
 pytestmark = pytest.mark.newest_engine
 COLUMNS = [{"name": "id", "type": "BIGINT"}]
 
+BODY = {"columns": COLUMNS, "primaryKeys": ["id"], "options": {"bucket": "1"}, "adoption": "Fail"}
+
 
 def provision(lake: Lake, **change: object) -> dict[str, object]:
-    body = {"columns": COLUMNS, "primaryKeys": ["id"], "options": {"bucket": "1"}, "adoption": "Fail"}
-    return {**lake.job("Provision", provision=body), **change}
+    return {**lake.job("Provision", provision=BODY), **change}
 
 
 def test_a_driver_loads_its_classes_from_the_archive(lake: Lake) -> None:
@@ -34,7 +35,11 @@ def test_a_driver_loads_its_classes_from_the_archive(lake: Lake) -> None:
 
 
 def test_a_success_has_exit_code_0_and_the_message_is_also_the_last_line_of_the_log(lake: Lake) -> None:
-    done = lake.drive(provision(lake))
+    name = "made"
+    job = lake.job("Provision", run=name, provision=BODY)
+    run = {"kind": "PaimonRun", "namespace": "shop", "name": name, "run": name, "pod": f"{name}-1", "attempt": 1}
+
+    done = lake.drive(job, RUN_NAME=name, RUN_NAMESPACE="shop", RUN_ATTEMPT="1", HOSTNAME=f"{name}-1")
 
     assert done.code == 0, done.log
     assert done.result is not None
@@ -44,6 +49,7 @@ def test_a_success_has_exit_code_0_and_the_message_is_also_the_last_line_of_the_
     steps = [json.loads(line) for line in (*lines, *done.stderr.splitlines())]
     assert steps
     assert all(step["message"] and step["level"] and step["time"] for step in steps)
+    assert [step for step in steps if not run.items() <= step.items()] == []
 
 
 def test_a_job_of_another_engine_is_refused_before_any_access(lake: Lake) -> None:

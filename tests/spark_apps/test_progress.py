@@ -1,4 +1,4 @@
-"""A driver's log is JSON, and each line names the run, its Pod and its attempt."""
+"""A driver's log is JSON, and each line names the run with its namespace, its Pod and its attempt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ LOG4J = Path(__file__).parents[2] / "spark_apps" / "log4j2.properties"
 @pytest.fixture(autouse=True)
 def _pod(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The variables of a driver Pod, and afterwards a process without a job."""
-    for name, value in {"RUN_NAME": "r", "RUN_ATTEMPT": "2", "HOSTNAME": "r-2"}.items():
+    variables = {"RUN_NAME": "r", "RUN_NAMESPACE": "shop", "RUN_ATTEMPT": "2", "HOSTNAME": "r-2"}
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
     yield
     log_steps_of(None)
@@ -50,11 +51,26 @@ def test_a_step_of_a_job_names_run_pod_and_attempt(capsys: pytest.CaptureFixture
     }
 
 
+def test_a_step_before_the_job_is_read_names_the_run_of_the_pod(capsys: pytest.CaptureFixture[str]) -> None:
+    log_step("reads the job")
+    assert said(capsys.readouterr().out) == {
+        "level": "INFO",
+        "logger": "driver",
+        "message": "reads the job",
+        "kind": "PaimonRun",
+        "namespace": "shop",
+        "name": "r",
+        "run": "r",
+        "pod": "r-2",
+        "attempt": 2,
+    }
+
+
 def test_a_shared_driver_names_the_run_of_the_turn(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delenv("RUN_NAME")
-    monkeypatch.delenv("RUN_ATTEMPT")
+    for name in ("RUN_NAME", "RUN_NAMESPACE", "RUN_ATTEMPT"):
+        monkeypatch.delenv(name)
     log_steps_of(job(run=JobRun("a", "u", "shop")))
     log_steps_of(job(run=JobRun("b", "u", "shop")))
     log_step("works")
@@ -97,4 +113,5 @@ def test_the_lines_of_java_have_the_fields_of_the_others() -> None:
     text = LOG4J.read_text().replace("\\\n", "")
     (pattern,) = [line.partition(" = ")[2] for line in text.splitlines() if "layout.pattern" in line]
     line = pattern.removesuffix("%n").replace("${env:RUN_ATTEMPT:-null}", "null")
-    assert set(json.loads(line)) == {"time", "level", "logger", "message", "exc_info", "run", "pod", "attempt"}
+    of_the_run = {"kind", "namespace", "name", "run", "pod", "attempt"}
+    assert set(json.loads(line)) == {"time", "level", "logger", "message", "exc_info", *of_the_run}

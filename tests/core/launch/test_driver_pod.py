@@ -238,6 +238,13 @@ def test_the_config_map_lists_what_executors_may_use_and_marks_mode_cluster() ->
     assert "paimon-operator.dev/role" not in a_config_map()["metadata"]["labels"]
 
 
+def test_a_driver_knows_its_run_and_namespace_for_the_fields_of_its_log() -> None:
+    environment = {each["name"]: each.get("value") for each in a_pod()["spec"]["containers"][0]["env"]}
+    named = a_pod()["metadata"]
+    assert environment["RUN_NAME"] == named["ownerReferences"][0]["name"]
+    assert environment["RUN_NAMESPACE"] == named["namespace"]
+
+
 def test_a_key_of_an_overlay_cannot_extend_what_executors_may_use() -> None:
     """A catalog may have keys that no Pod can have: a space would separate two keys."""
     overlay = PodOverlay.model_validate({"annotations": {"a secret/bank": ""}, "labels": {"b secret/bank": "x"}})

@@ -240,6 +240,7 @@ def _environment(
 ) -> list[dict[str, Any]]:
     plain = {
         environment.RUN_NAME: run.metadata.name,
+        environment.RUN_NAMESPACE: run.metadata.namespace,
         environment.RUN_UID: run.metadata.uid,
         environment.RUN_ATTEMPT: str(attempt),
         environment.DRIVER_CORES: str(launch.cores),
