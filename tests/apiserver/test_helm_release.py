@@ -18,13 +18,14 @@ from kubernetes import client
 from kubernetes.client.exceptions import NotFoundException
 
 from tests.apiserver.api import CustomObjects, as_json, create_namespace
-from tests.cluster import programs, service_monitor
+from tests.cluster import programs, prometheus_crds
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer, open_client
 from tests.cluster.processes import wait_until
 from tests.support.manifests import catalog
 
 CHART = Path(__file__).resolve().parents[2] / "charts" / "paimon-operator"
 SPACE, GROUP = "paimon-system", "paimon-operator.dev"
+MONITORING = prometheus_crds.GROUP
 CATALOGS = f"paimoncatalogs.{GROUP}"
 PLACE = (GROUP, "v1alpha1", SPACE, "paimoncatalogs")
 SECRET_LIMIT = 1_048_576
@@ -252,17 +253,42 @@ def test_a_service_monitor_without_its_crd_is_refused_before_anything_is_created
         helm.crd()
 
 
+def define(helm: Helm, plural: str) -> None:
+    """Creates the CRD of the Prometheus operator."""
+    helm.kubectl("create", "-f", str(prometheus_crds.crd(plural)))
+    helm.kubectl("wait", "--for=condition=Established", f"crd/{plural}.{MONITORING}", "--timeout=120s")
+
+
 def test_a_service_monitor_selects_the_service_and_its_metrics_port(helm: Helm) -> None:
-    helm.kubectl("create", "-f", str(service_monitor.crd()))
-    helm.kubectl("wait", "--for=condition=Established", "crd/servicemonitors.monitoring.coreos.com", "--timeout=120s")
+    define(helm, "servicemonitors")
     asked = {"enabled": True, "interval": "45s", "labels": {"release": "prometheus"}}
     helm.succeed("install", "paimon-operator", str(CHART), metrics={"serviceMonitor": asked})
 
-    place = ("monitoring.coreos.com", "v1", SPACE, "servicemonitors", "paimon-operator")
-    monitor = helm.custom.get_namespaced_custom_object(*place)
+    monitor = helm.custom.get_namespaced_custom_object(MONITORING, "v1", SPACE, "servicemonitors", "paimon-operator")
     (service,) = client.CoreV1Api(helm.client).list_namespaced_service(SPACE).items
     selected = as_json(service)
     assert monitor["metadata"]["labels"].items() >= {"release": "prometheus"}.items()
     assert selected["metadata"]["labels"].items() >= monitor["spec"]["selector"]["matchLabels"].items()
     assert monitor["spec"]["endpoints"] == [{"port": "metrics", "interval": "45s", "honorLabels": True}]
     assert "metrics" in [port["name"] for port in selected["spec"]["ports"]]
+
+
+def test_rules_without_their_crd_are_refused_before_anything_is_created(helm: Helm) -> None:
+    refused = helm("install", "paimon-operator", str(CHART), monitoring={"rules": {"enabled": True}})
+    assert refused.returncode != 0
+    assert "this cluster has no PrometheusRule" in refused.stderr
+    with pytest.raises(NotFoundException):
+        helm.crd()
+
+
+def test_the_crd_of_a_prometheus_rule_takes_every_field_of_the_alerts(helm: Helm) -> None:
+    define(helm, "prometheusrules")
+    asked = {"enabled": True, "labels": {"release": "prometheus"}, "docsUrl": "https://docs.example.com/paimon/"}
+    helm.succeed("install", "paimon-operator", str(CHART), monitoring={"rules": asked})
+
+    stored = helm.custom.get_namespaced_custom_object(MONITORING, "v1", SPACE, "prometheusrules", "paimon-operator")
+    assert stored["metadata"]["labels"].items() >= {"release": "prometheus"}.items()
+    alerts = (CHART / "files" / "alerts.yaml").read_text(encoding="utf-8")
+    there = alerts.replace("runbook_url: docs/", "runbook_url: https://docs.example.com/paimon/")
+    assert there.count("https://docs.example.com/paimon/runbooks.md#") == alerts.count("alert:")
+    assert stored["spec"] == yaml.safe_load(there), "the API server drops what its CRD does not have"

@@ -1,4 +1,4 @@
-"""The CRD of a ServiceMonitor, as the Prometheus operator's own repository has it."""
+"""CRDs of the Prometheus operator, as its own repository has them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from tests.cluster.cache import cached
 from tests.cluster.programs import MODULES, Program
 from tests.cluster.progress import run
 
+GROUP: Final = "monitoring.coreos.com"
 _PINNED: Final = Program(
     "prometheus-operator", "prometheus-operator", "github.com/prometheus-operator/prometheus-operator"
 )
 """Never built: only its module's archive is used."""
-_FILE: Final = "monitoring.coreos.com_servicemonitors.yaml"
 
 
-def crd() -> Path:
-    """Returns the file with the CRD, fetched from the module proxy at the first call."""
-    return cached("service-monitor", _PINNED.version, _fetch) / _FILE
+def crd(plural: str) -> Path:
+    """Returns the file with the CRD of `servicemonitors`, say. The first call fetches all from the module proxy."""
+    return cached("prometheus-crds", _PINNED.version, _fetch) / f"{GROUP}_{plural}.yaml"
 
 
 def _fetch(into: Path) -> None:
     environment = {**os.environ, "GOWORK": "off", "GOFLAGS": "-mod=readonly"}
     command = ["go", "-C", str(MODULES / _PINNED.directory), "mod", "download", "-json", _PINNED.module]
     downloaded = json.loads(run(command, env=environment))
-    shutil.copyfile(Path(downloaded["Dir"]) / "example" / "prometheus-operator-crd" / _FILE, into / _FILE)
+    for file in (Path(downloaded["Dir"]) / "example" / "prometheus-operator-crd").glob(f"{GROUP}_*.yaml"):
+        shutil.copyfile(file, into / file.name)
