@@ -124,8 +124,10 @@ async def test_a_bug_does_not_hide_whether_a_table_without_its_catalog_was_verif
         await operator.settle()
         await operator.pass_time(seconds=1)
         assert operator.condition("Ready")[1] == "InternalError"
+        assert operator.table()["status"]["verifiedGeneration"] == 1
     await operator.pass_time(seconds=10)
     assert operator.condition("Ready")[:2] == expected
+    assert "verifiedGeneration" not in operator.table()["status"]
 
 
 async def test_a_bug_does_not_make_a_table_ready_that_was_never_verified(

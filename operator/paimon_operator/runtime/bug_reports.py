@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.logs import fields
 from paimon_operator.runtime.unreadable import readable_conditions
 
+_VERIFIED: Final = "verifiedGeneration"
 _OWN_CODE: Final = "/paimon_"
 """Part of the path of every file of the operator's packages."""
 _log = logging.getLogger(__name__)
@@ -57,7 +58,10 @@ class BugReports:
         reported = bug_report(key, body, error, world.clock.now())
         stored: Mapping[str, Any] = body.get("status") or {}
         # Not observedGeneration: an edit that met a bug was not handled. The next reconcile must see that it is new.
-        status = {**stored, "conditions": [condition.to_json() for condition in reported.conditions]}
+        status = {
+            **_with_verified(key.kind, stored),
+            "conditions": [condition.to_json() for condition in reported.conditions],
+        }
         if status == stored:
             return
         changed = await world.store.apply_status(key.kind, body, status)
@@ -88,7 +92,7 @@ def bug_report(key: Key, body: Manifest, error: Exception, now: datetime) -> Con
     reported = report(before, found, generation=body["metadata"].get("generation", 0), now=now)
     replaced = {finding.type_ for finding in found}
     others = tuple(condition for condition in before if condition.type not in replaced)
-    return replace(reported, conditions=(*_with_verified(reported.conditions, before), *others))
+    return replace(reported, conditions=(*reported.conditions, *others))
 
 
 def _claims_order(condition: Condition) -> bool:
@@ -97,16 +101,14 @@ def _claims_order(condition: Condition) -> bool:
     return claims and condition.type in GOOD_WHEN_TRUE
 
 
-def _with_verified(conditions: Iterable[Condition], before: Iterable[Condition]) -> Iterator[Condition]:
-    """The conditions; the observedGeneration of Ready is the one for which Ready was True, absent if it was not.
-
-    The next good reconcile of a table without its catalog needs it: see `table_conditions.refused`.
-    """
-    ready = find(before, ConditionType.READY)
-    verified = ready.observed_generation if ready is not None and _claims_order(ready) else None
-    for condition in conditions:
-        is_ready = condition.type is ConditionType.READY
-        yield condition.model_copy(update={"observed_generation": verified}) if is_ready else condition
+def _with_verified(kind: Kind, stored: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The status with the generation for which a table was Ready until the bug hid it: `table_conditions.refused`."""
+    ready = find(readable_conditions(stored), ConditionType.READY)
+    if kind is not Kind.TABLE or ready is None or ready.reason == Reason.INTERNAL_ERROR:
+        return stored
+    others = {name: value for name, value in stored.items() if name != _VERIFIED}
+    was_ready = ready.status is ConditionStatus.TRUE and ready.observed_generation is not None
+    return others | ({_VERIFIED: ready.observed_generation} if was_ready else {})
 
 
 def _message(key: Key, error: Exception) -> str:

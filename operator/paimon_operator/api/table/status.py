@@ -294,6 +294,8 @@ class TableStatus(ApiModel):
     conditions: Annotated[tuple[Condition, ...], Field(max_length=16, json_schema_extra=keyed_by("type"))] = ()
     """Conditions: Ready, Reconciling, Stalled, Healthy, CommitSafe, WritesPaused, MaintenanceHeld, BucketsFit,
     Drifted, Suspended."""
+    verified_generation: Int64 | None = None
+    """Generation of the spec for which the table was Ready before a bug of the operator. Absent without a bug."""
     active_run: ActiveRun | None = None
     """The one run that may change the table."""
     following_runs: Annotated[

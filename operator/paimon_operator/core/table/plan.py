@@ -120,7 +120,7 @@ def _decided(
             *outcome.events,
         ),
     )
-    status = reported.into(outcome.status)
+    status = reported.into(outcome.status).model_copy(update={"verified_generation": None})
     named = {each.name for each in named_runs(status)}
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     return Decision(

@@ -58,16 +58,13 @@ def refused(table: PaimonTable, status: TableStatus, obstacle: Blocker) -> Findi
 
 
 def _still_verified(table: PaimonTable) -> Finding | None:
-    """Ready as it stands, if it was found True for this generation of the manifest.
-
-    A bug that has hidden Ready has kept the generation for which it was True.
-    """
-    ready = find(table.status.conditions, ConditionType.READY)
-    if ready is None or ready.observed_generation != table.metadata.generation:
+    """Ready as it stands, if it was found True for this generation of the manifest, also if a bug has hidden that."""
+    ready, current = find(table.status.conditions, ConditionType.READY), table.metadata.generation
+    if ready is None:
         return None
-    if ready.reason == Reason.INTERNAL_ERROR:
+    if ready.reason == Reason.INTERNAL_ERROR and table.status.verified_generation == current:
         return true(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, Reason.TABLE_MATCHES_SPEC.means)
-    if ready.status is not ConditionStatus.TRUE:
+    if ready.status is not ConditionStatus.TRUE or ready.observed_generation != current:
         return None
     return true(ConditionType.READY, known_reason(ready.reason, Reason.TABLE_MATCHES_SPEC), ready.message)
 
