@@ -16,14 +16,20 @@ from kubernetes import client
 from tests.apiserver.api import Body
 from tests.cluster.apiserver import ApiServer, open_client
 
-_NODE: Final = "node-of-the-operator"
+NODE: Final = "node-of-the-operator"
 _LABELS: Final = {"app.kubernetes.io/name": "paimon-operator"}
 
 
 @contextmanager
-def serving_logs(server: ApiServer, namespace: str, logs: Mapping[str, Path]) -> Iterator[None]:
-    """Creates a Pod for each log, by its name, on a node that serves the file as the log of its container."""
-    listening = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"logs": logs}))
+def serving_logs(
+    server: ApiServer, namespace: str, logs: Mapping[str, Path], *, others: Mapping[str, Path] | None = None
+) -> Iterator[None]:
+    """Creates a Pod for each log, by its name, on a node that serves the file as the log of its container.
+
+    `others` are logs of Pods that the caller creates on `NODE`.
+    """
+    handler = type("Handler", (_Handler,), {"logs": {**logs, **(others or {})}})
+    listening = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     identity = server.authority.issue("log-kubelet", user="system:node:logs", hosts=("IP:127.0.0.1",))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(identity.certificate, identity.key)
@@ -41,16 +47,16 @@ def serving_logs(server: ApiServer, namespace: str, logs: Mapping[str, Path]) ->
 
 
 def _create(core: client.CoreV1Api, namespace: str, pods: Mapping[str, Path], port: int) -> None:
-    node: Body = {"metadata": {"name": _NODE}}
+    node: Body = {"metadata": {"name": NODE}}
     core.create_node(node)
     address = [{"type": "InternalIP", "address": "127.0.0.1"}]
     status: Body = {"status": {"addresses": address, "daemonEndpoints": {"kubeletEndpoint": {"Port": port}}}}
-    core.patch_node_status(_NODE, status)
+    core.patch_node_status(NODE, status)
     for pod in pods:
         containers = [{"name": "operator", "image": "example.test/operator"}]
         body: Body = {
             "metadata": {"name": pod, "labels": _LABELS},
-            "spec": {"nodeName": _NODE, "containers": containers},
+            "spec": {"nodeName": NODE, "containers": containers},
         }
         core.create_namespaced_pod(namespace, body)
 

@@ -10,11 +10,8 @@ promtool does (`tests/alerts`).
 from __future__ import annotations
 
 import math
-import os
 import re
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -22,8 +19,8 @@ import pytest
 from tests.apiserver.bad_day import ALERTS, CAUSES, FACTOR, Day
 from tests.apiserver.bad_day_script import FORGOTTEN, afternoon, morning
 from tests.apiserver.conftest import serving
+from tests.apiserver.page_commands import run_commands
 from tests.apiserver.prometheus_server import SCRAPE_MS, Series
-from tests.cluster.programs import KUBECTL
 from tests.support.dashboard import panels
 from tests.support.docs_commands import Answer, answers_of, blocks_below, section_of
 from tests.support.scaled_rules import scaled_query
@@ -162,13 +159,8 @@ def logs(day: Day) -> str:
 
 
 def run(day: Day, commands: str) -> str:
-    """What the commands of a page print. `kubectl` is that of the tests, with the rights of an administrator."""
-    environment = {**os.environ, "KUBECONFIG": str(day.kubeconfig)}
-    environment["PATH"] = f"{Path(KUBECTL.path).parent}:{environment['PATH']}"
-    script = ["bash", "-euo", "pipefail", "-c", commands]
-    done = subprocess.run(script, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, f"{commands}\n{done.stdout}{done.stderr}"
-    return done.stdout
+    """What the commands of a page print, with the rights of an administrator."""
+    return run_commands(day.kubeconfig, commands)
 
 
 @pytest.mark.parametrize(("alert", "query"), RUNBOOK_QUERIES, ids=[alert for alert, _ in RUNBOOK_QUERIES])

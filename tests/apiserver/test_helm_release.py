@@ -18,9 +18,11 @@ from kubernetes import client
 from kubernetes.client.exceptions import NotFoundException
 
 from tests.apiserver.api import CustomObjects, as_json, create_namespace
+from tests.apiserver.page_commands import run_commands
 from tests.cluster import programs, prometheus_crds
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer, open_client
 from tests.cluster.processes import wait_until
+from tests.support.docs_commands import blocks_below
 from tests.support.manifests import catalog
 
 CHART = Path(__file__).resolve().parents[2] / "charts" / "paimon-operator"
@@ -236,6 +238,15 @@ def test_the_number_of_replicas_decides_strategy_and_disruption_budget(helm: Hel
     assert seen() == (2, "RollingUpdate", 1)
     helm.succeed("upgrade", "paimon-operator", str(CHART), replicas=1)
     assert seen() == (1, "Recreate", 0)
+
+
+def test_the_commands_of_the_emergency_page_restore_the_revision_before(server: ApiServer, helm: Helm) -> None:
+    _, roll_back, _ = blocks_below("docs/emergency.md", "## The operator is down", "console")
+    helm.succeed("install", "paimon-operator", str(CHART), replicas=2)
+    helm.succeed("upgrade", "paimon-operator", str(CHART), replicas=1)
+    assert "Rollback was a success" in run_commands(server.kubeconfig, roll_back)
+    deployment = client.AppsV1Api(helm.client).read_namespaced_deployment("paimon-operator", SPACE)
+    assert as_json(deployment)["spec"]["replicas"] == 2
 
 
 def test_a_revision_takes_less_than_a_third_of_the_limit_of_a_secret(helm: Helm) -> None:

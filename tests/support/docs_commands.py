@@ -48,6 +48,14 @@ def section_of(page: str, heading: str) -> str:
     return below.partition(f"\n{heading.split(maxsplit=1)[0]} ")[0]
 
 
+def blocks_of(page: str, language: str) -> list[str]:
+    """All blocks of a language of a page. Raises ValueError for a page without one."""
+    found = [text for each, text in _blocks((_ROOT / page).read_text(encoding="utf-8")) if each == language]
+    if not found:
+        raise ValueError(f"{page} has no block of {language}")
+    return found
+
+
 def blocks_below(page: str, heading: str, language: str) -> list[str]:
     """All blocks of a language below a heading."""
     return [text for found, text in _blocks(section_of(page, heading)) if found == language]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.docs_commands import blocks_below, commands_of, replaced, steps_of
+from tests.support.docs_commands import blocks_below, blocks_of, commands_of, replaced, steps_of
 
 S3 = "docs/tutorial-s3.md"
 
@@ -26,6 +26,14 @@ def test_the_steps_of_a_section_are_those_below_its_heading() -> None:
 def test_a_block_in_a_list_is_taken_without_its_indentation() -> None:
     first, *_ = blocks_below("docs/howto-recover.md", "## Go back to a snapshot", "console")
     assert first.startswith("kubectl ")
+
+
+def test_the_blocks_of_a_page_are_those_below_all_of_its_headings() -> None:
+    page = "docs/howto-recover.md"
+    below = blocks_below(page, "## Go back to a snapshot", "console")
+    assert set(below) < set(blocks_of(page, "console"))
+    with pytest.raises(ValueError, match="has no block of fortran"):
+        blocks_of(page, "fortran")
 
 
 def test_text_that_a_page_does_not_have_cannot_be_replaced() -> None:
