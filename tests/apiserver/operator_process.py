@@ -50,12 +50,14 @@ class OperatorProcess:
         }
         own = {f"PAIMON_OPERATOR_{key.upper()}": value for key, value in given.items()}
         self._environment = {**_inherited(), "KUBECONFIG": str(kubeconfig), "POD_NAME": name, **own}
+        self.program: Sequence[str] = ("-m", "paimon_operator")
+        """Arguments of Python."""
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Self:
         """Starts the process; it dies with the thread that started it."""
         with self.log_file.open("ab") as log:
-            command = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-m", "paimon_operator"]
+            command = ["setpriv", "--pdeathsig", "KILL", sys.executable, *self.program]
             self._process = subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
         return self
 

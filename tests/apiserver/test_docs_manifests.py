@@ -11,7 +11,7 @@ import yaml
 from tests.apiserver.api import apply, kubectl
 from tests.apiserver.crds import Objects
 from tests.apiserver.rights import rendered
-from tests.cluster import service_monitor
+from tests.cluster import prometheus_crds
 from tests.cluster.apiserver import ApiServer
 from tests.support.docs_manifests import Form, blocks, form, whole, whole_status
 from tests.support.manifests import Manifest, catalog, keyed_table, run
@@ -62,7 +62,7 @@ def test_an_object_of_kubernetes_in_the_docs_is_admitted(api_server: ApiServer, 
 def release_server(api_server: ApiServer) -> Iterator[ApiServer]:
     """The server with the namespace of a release, and the ServiceMonitor that the chart's values can ask for."""
     apply(api_server.kubeconfig, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": RELEASE_NAMESPACE}})
-    kubectl(api_server.kubeconfig, "create", "-f", str(service_monitor.crd()))
+    kubectl(api_server.kubeconfig, "create", "-f", str(prometheus_crds.crd("servicemonitors")))
     kubectl(api_server.kubeconfig, "wait", "--for=condition=Established", f"crd/{MONITORS}", "--timeout=120s")
     yield api_server
     kubectl(api_server.kubeconfig, "delete", f"crd/{MONITORS}")

@@ -96,6 +96,13 @@ class ApiServer:
         """Stops only the API server, at once: an outage. Open watches break."""
         self._server.stop(signal.SIGKILL)
 
+    def restart_store(self) -> None:
+        """Kills the API server and etcd, and starts both with the same data: a node of the control plane fails."""
+        self.stop_server()
+        self._etcd.stop(signal.SIGKILL)
+        self._start_daemon(self._etcd, self._etcd_command())
+        self.start_server()
+
     def user_kubeconfig(self, user: str, *, groups: tuple[str, ...] = ()) -> Path:
         """Returns a kubeconfig of `user` by certificate. The user has no right until a test binds a role to it."""
         name = "user-" + user.replace(":", "-").replace("/", "-")

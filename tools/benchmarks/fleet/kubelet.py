@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from paimon_operator.core.naming import RUN_LABEL
 from paimon_operator.core.ports import Kind
+from paimon_operator.errors import NotFoundError
 from paimon_operator.kube.resources import RESOURCES
 from tests.apiserver.connected import Connected
 from tests.apiserver.namespace_client import good_result, now
+from tools.benchmarks.fleet.stage import until_answered
 
 _PODS: Final = RESOURCES[Kind.POD]
 _BETWEEN_LISTS_S: Final = 0.2
@@ -29,7 +33,8 @@ class Kubelets:
         query = [("fieldSelector", "status.phase=Pending"), ("limit", "500")]
         async with asyncio.TaskGroup() as running:
             while True:
-                page = await self._api.server.request("list", _PODS.path(self._namespace), kind=Kind.POD, query=query)
+                path = _PODS.path(self._namespace)
+                page = await until_answered(partial(self._api.server.request, "list", path, kind=Kind.POD, query=query))
                 await asyncio.gather(*map(self._start, page["items"]))
                 for pod in page["items"]:
                     running.create_task(self._end(pod))
@@ -42,7 +47,8 @@ class Kubelets:
     async def _end(self, pod: dict[str, Any]) -> None:
         await asyncio.sleep(self._runs_for_s)
         async with self._busy:
-            run = await self._api.store.get(Kind.RUN, self._namespace, pod["metadata"]["labels"][RUN_LABEL])
+            name = pod["metadata"]["labels"][RUN_LABEL]
+            run = await until_answered(partial(self._api.store.get, Kind.RUN, self._namespace, name))
             result = good_result(run["metadata"]["name"], run["spec"]["type"]) if run is not None else {}
             ended = {"exitCode": 0, "message": json.dumps(result), "startedAt": now(), "finishedAt": now()}
             await self._report(pod, "Succeeded", {"terminated": {**ended, "reason": "Completed"}})
@@ -52,4 +58,6 @@ class Kubelets:
         known = {"name": container["name"], "image": container["image"], "imageID": "", "ready": False}
         status = {"phase": phase, "containerStatuses": [{**known, "restartCount": 0, "state": state}]}
         path = _PODS.path(self._namespace, pod["metadata"]["name"], sub="status")
-        await self._api.server.request("merge", path, kind=Kind.POD, body={"status": status})
+        with suppress(NotFoundError):  # deleted meanwhile
+            report = partial(self._api.server.request, "merge", path, kind=Kind.POD, body={"status": status})
+            await until_answered(report)

@@ -8,9 +8,10 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from paimon_operator.core.ports import Kind
+from paimon_operator.errors import RetryableError
 from tests.apiserver.connected import Connected
 from tests.apiserver.crds import install
 from tests.apiserver.namespace_client import NamespaceClient
@@ -20,6 +21,8 @@ from tests.support.manifests import REMOVED, keyed_table
 
 _CLIENTS: Final = 20
 _PATIENCE_S: Final = 1800
+_AGAIN_S: Final = 1.0
+T = TypeVar("T")
 
 
 @contextmanager
@@ -69,6 +72,15 @@ async def until(is_true: Callable[[], Awaitable[bool]]) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError
         await asyncio.sleep(1)
+
+
+async def until_answered(ask: Callable[[], Awaitable[T]]) -> T:
+    """The answer of the API server, also if it is away for a while."""
+    while True:
+        try:
+            return await ask()
+        except RetryableError:
+            await asyncio.sleep(_AGAIN_S)
 
 
 async def create_table(api: Connected, namespace: str, number: int) -> str:
