@@ -15,6 +15,7 @@ from paimon_operator.api.conditions import Condition, ConditionStatus, Condition
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, Phase
+from paimon_operator.api.table.schedule_state import DecisionResult
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.conditions import Finding, false, replaced, stalled, true, unknown
@@ -22,10 +23,12 @@ from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Action, Create, Decision, Delete
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.plan import plan
 from tests.support import builders
 
+_DECISIONS = {(result, reason.value) for result, reason, _ in (cause.value for cause in Cause)}
 MEASURE = {"files": 3, "bytes": 4096, "rows": 12, "sortedRunsMax": 2, "smallFiles": 3, "schemaId": 0, "snapshotId": 1}
 
 
@@ -61,6 +64,7 @@ class TableWorld:
         self._change(metadata=self.table.metadata.model_copy(update={"finalizers": finalizers}))
         if decision.status is not None:
             stored = type(decision.status).model_validate(decision.status.to_json())
+            _require_known_causes(stored)
             self._change(status=stored)
         for action in decision.actions:
             self._act(action)
@@ -203,6 +207,15 @@ class TableWorld:
 
     def _change(self, **update: Any) -> None:
         self.table = self.table.model_copy(update=update)
+
+
+def _require_known_causes(status: TableStatus) -> None:
+    """Raises AssertionError for a decision not to run that docs/maintenance.md cannot list: it has no cause."""
+    for operation in registry.OPERATIONS.recurring:
+        for memory in operation.scheduled.memories(status) if operation.scheduled is not None else ():
+            made = memory.decision
+            if made is not None and made.result is not DecisionResult.STARTED:
+                assert (made.result, made.reason) in _DECISIONS, f"{operation.type}: {made}"
 
 
 def _subject(run: PaimonRun) -> str:

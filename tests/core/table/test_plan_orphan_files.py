@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.status import OrphanFilesState
@@ -67,6 +69,36 @@ def test_with_too_many_orphans_a_human_has_to_act_and_all_else_goes_on() -> None
     assert (state(seen).files, state(seen).report) == (9, "r")
     seen.wait(hours=1)
     assert seen.run_due() == [("Write", "import")]
+
+
+@pytest.mark.parametrize("class_", [FailureClass.ENVIRONMENT, FailureClass.SPEC], ids=["found by it", "known before"])
+def test_after_a_foreign_commit_it_waits_for_an_edit_and_is_not_retried(class_: FailureClass) -> None:
+    seen = world()
+    seen.wait(days=1)
+    seen.settle()
+    seen.fail(class_, Reason.OUTSIDE_COMMIT, "snapshot 7 was made by commit user flink")
+    seen.settle()
+    assert seen.says("Ready") == ("True", "TableMatchesSpec")
+    assert seen.says("Stalled") == ("True", "OutsideCommit")
+    assert seen.says("Healthy") == ("False", "OutsideCommit")
+    seen.wait(hours=12)
+    assert seen.run_due() == []
+    assert seen.says("Stalled") == ("True", "OutsideCommit")
+
+    seen.edit(externalWriters="Paused")
+    assert seen.run_due() == [SEARCH]
+    assert seen.says("Stalled")[0] == "False"
+    assert seen.says("Healthy")[0] == "True"
+
+
+def test_a_foreign_commit_that_ends_another_run_stalls_nothing() -> None:
+    seen = world(compaction={"mode": "Dedicated", "full": {"schedule": "15 3 * * *"}})
+    seen.wait(days=1)
+    seen.settle()
+    assert seen.active.spec.type == "Compact"
+    seen.fail(FailureClass.ENVIRONMENT, Reason.OUTSIDE_COMMIT, "snapshot 7 was made by commit user flink")
+    seen.settle()
+    assert seen.says("Stalled")[0] == "False"
 
 
 def test_the_next_search_that_succeeds_ends_that() -> None:

@@ -14,12 +14,12 @@ from typing import Final
 
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.policies import ExternalWriters
-from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.facts import Health
-from paimon_operator.api.table.schedule_state import Check, DecisionResult, LastDecision
+from paimon_operator.api.table.schedule_state import Check, LastDecision
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import delta, readable_duration
 from paimon_operator.core import backoff
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.spec.context import TableContext
 
 HOLDS_FOR: Final = timedelta(days=1)
@@ -46,18 +46,13 @@ class Need:
     """What starts the next run."""
     checks: tuple[Check, ...] = ()
     observed_at: datetime | None = None
-    reason: Reason = Reason.NOT_NEEDED
+    cause: Cause = Cause.NO_THRESHOLD
     """Why it is skipped where it is not needed."""
 
     def skipped(self) -> LastDecision:
         """The decision that a run is not needed."""
-        return LastDecision(
-            result=DecisionResult.SKIPPED,
-            reason=self.reason,
-            message=f"{self.message}. {self.next_run}" if self.next_run else self.message,
-            checks=self.checks,
-            observed_at=self.observed_at,
-        )
+        message = f"{self.message}. {self.next_run}" if self.next_run else self.message
+        return self.cause.decision(message, self.checks, self.observed_at)
 
 
 AT_A_THRESHOLD: Final = "A run starts at the first tick that finds a threshold reached"
@@ -67,15 +62,27 @@ UNKNOWN: Final = Need(verdict=Verdict.UNKNOWN)
 
 
 def by_checks(
-    checks: Iterable[Check], observed_at: datetime | None, *, found: str = "", next_run: str = AT_A_THRESHOLD
+    checks: Iterable[Check],
+    observed_at: datetime | None,
+    *,
+    cause: Cause = Cause.NO_THRESHOLD,
+    found: str = "",
+    next_run: str = AT_A_THRESHOLD,
 ) -> Need:
-    """Needed if a check has reached its threshold. `found`: what else speaks against a run."""
+    """Needed if a check has reached its threshold; otherwise skipped for `cause`. `found`: what else says so."""
     checks = tuple(checks)
     reached = [sentence(each) for each in checks if each.reached]
     if reached:
         return Need(verdict=Verdict.NEEDED, message=", ".join(reached), checks=checks, observed_at=observed_at)
     said = ", ".join([*([found] if found else []), *map(sentence, checks)])
-    return Need(verdict=Verdict.NOT_NEEDED, message=said, next_run=next_run, checks=checks, observed_at=observed_at)
+    return Need(
+        verdict=Verdict.NOT_NEEDED,
+        message=said,
+        next_run=next_run,
+        checks=checks,
+        observed_at=observed_at,
+        cause=cause,
+    )
 
 
 def age_check(context: TableContext, name: str, since: datetime | None, threshold: str | None) -> Iterator[Check]:

@@ -226,6 +226,8 @@ class OperationSpec:
     """Its runs may share a driver Pod: they take seconds, and one whose result is lost is simply repeated."""
     may_end_without_jvm: bool = False
     """Its driver looks at the table's files first, and starts Spark only if that is not enough."""
+    for_a_human: frozenset[Reason] = frozenset()
+    """Failures that make the table Stalled, because only a human may go on. Everything else of the table continues."""
     lost_result_is_unknown: bool = False
     """A run that may have committed without a result is not repeated by itself: repeating it could commit twice."""
 

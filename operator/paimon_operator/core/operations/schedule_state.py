@@ -10,11 +10,12 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeVar
 
 from paimon_operator.api.base import rfc3339
-from paimon_operator.api.reasons import Reason, known_reason
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision, LastFailure, ScheduleState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
+from paimon_operator.core.operations.causes import Cause, cause_of_error
 from paimon_operator.core.operations.operation import Memory
 from paimon_operator.core.schedule import Schedule
 from paimon_operator.core.spec.context import TableContext
@@ -104,9 +105,7 @@ def without_schedule(state: StateT) -> StateT:
 
 def stopped(state: StateT, error: SpecError) -> StateT:
     """The state of a schedule that an error in the manifest stops. Its first tick lies after the mending edit."""
-    reason = known_reason(error.reason, Reason.INVALID_SPEC)
-    decision = LastDecision(result=DecisionResult.WAITING, reason=reason, message=str(error))
-    return changed(state, next=None, decision=decision)
+    return changed(state, next=None, decision=cause_of_error(error).decision(str(error)))
 
 
 def record_decision(state: StateT, tick: datetime | None, decision: LastDecision) -> StateT:
@@ -135,34 +134,51 @@ def was_skipped(decision: LastDecision) -> bool:
 
 
 def record_success(
-    state: StateT, ended: RunOutcome, *, reason: Reason = Reason.RUN_SUCCEEDED, then: str = ""
+    state: StateT, ended: RunOutcome, *, had_nothing_to_do: Cause | None = None, then: str = ""
 ) -> StateT:
     """The state after a run that succeeded. `then` states what follows for work without a next tick."""
     ahead = state.next is not None
-    waits = ahead and reason is Reason.RUN_SUCCEEDED
-    result = DecisionResult.WAITING if waits else DecisionResult.SKIPPED
+    cause = had_nothing_to_do or (Cause.SUCCEEDED if ahead else Cause.DONE)
     follows = "it waits for its next tick" if ahead else then or "no more is asked for"
-    message = f"run {ended.active.name}: {ended.message}; {follows}"
-    decision = LastDecision(result=result, reason=reason, message=message)
+    decision = cause.decision(f"run {ended.active.name}: {ended.message}; {follows}")
     known = {} if ended.duration is None else {"last_duration_seconds": round(ended.duration.total_seconds())}
     return changed(state, last_run=ended.active.name, last_time=ended.at, failure=None, decision=decision, **known)
 
 
-def record_failure(state: StateT, ended: RunOutcome, key: str, retried: frozenset[FailureClass]) -> StateT:
-    """The state after a run that failed. Classes in `retried` are retried after 1 to 15 minutes, doubling."""
-    next_try = retry_time(ended, state.failure.count + 1 if state.failure else 1, key, retried)
-    failure = ended.as_failure(state.failure, next_try)
-    return changed(state, last_run=ended.active.name, failure=failure, decision=_after(failure, state.next))
+def record_failure(
+    state: StateT,
+    ended: RunOutcome,
+    key: str,
+    retried: frozenset[FailureClass],
+    for_a_human: frozenset[Reason] = frozenset(),
+) -> StateT:
+    """The state after a run that failed. Classes in `retried` are retried after 1 to 15 minutes, doubling.
+
+    Reasons in `for_a_human` are not.
+    """
+    is_left = ended.reason in for_a_human
+    count = state.failure.count + 1 if state.failure else 1
+    failure = ended.as_failure(state.failure, None if is_left else retry_time(ended, count, key, retried))
+    decision = _left_to_human(failure) if is_left else _after(failure, state.next)
+    return changed(state, last_run=ended.active.name, failure=failure, decision=decision)
+
+
+def _left_to_human(failure: LastFailure) -> LastDecision:
+    """The decision after a failure that only a human ends. The next tick tries whether somebody has."""
+    message = (
+        f"run {failure.run} failed, and the condition Stalled says what to do; until then it waits for its next tick"
+    )
+    return Cause.FOR_A_HUMAN.decision(message)
 
 
 def _after(failure: LastFailure, tick: datetime | None) -> LastDecision:
     """The decision after a failure, which replaces the decision from before the run."""
     if failure.next_try is not None:
         message = f"run {failure.run} failed; the next try is at {rfc3339(failure.next_try)}"
-        return LastDecision(result=DecisionResult.WAITING, reason=Reason.RUN_FAILING, message=message)
+        return Cause.FAILED_FOR_NOW.decision(message)
     ahead = "an edit" if tick is None else "its next tick"
     message = f"run {failure.run} failed and is not repeated; it waits for {ahead}"
-    return LastDecision(result=DecisionResult.SKIPPED, reason=Reason.RUN_FAILING, message=message)
+    return Cause.FAILED_FOR_GOOD.decision(message)
 
 
 def retry_time(ended: RunOutcome, failures: int, key: str, retried: frozenset[FailureClass]) -> datetime | None:

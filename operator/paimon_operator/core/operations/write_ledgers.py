@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from paimon_contract.parameters.provision import UnknownWrite
-from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import LoadedWrite
-from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision
 from paimon_operator.api.table.status import TableStatus, WriteState
 from paimon_operator.api.table.writes import Write
 from paimon_operator.core.operations import schedule_state
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
 from paimon_operator.core.spec.identity import table_name
@@ -102,5 +101,5 @@ def _done(state: WriteState, found: LoadedWrite | None, run: str) -> WriteState:
     if found is None or not found.done or found.ledger not in (None, ledger_of(state)):
         return state
     message = f"run {run}: the table's list of loaded files has this write; it is done until from or mode is edited"
-    decision = LastDecision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
+    decision = Cause.ALREADY_LOADED.decision(message)
     return schedule_state.changed(state, once_hash=found.hash, failure=None, decision=decision)

@@ -15,12 +15,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from paimon_operator.api.base import rfc3339
-from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.units import readable_duration
 from paimon_operator.core import windows
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.base import DueRun
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.spec import spread
 from paimon_operator.core.spec.context import WINDOWS, TableContext
 from paimon_operator.core.spec.spent_budget import SpentBudget
@@ -39,7 +39,7 @@ class Start:
     """Not after now: it may start now. None: an error in the windows has to be fixed first."""
     until: datetime | None = None
     """When the window closes in which it may start now; None: it may start at any time from now on."""
-    reason: Reason = Reason.WAITING_FOR_WINDOW
+    cause: Cause = Cause.OUTSIDE_WINDOWS
     message: str = ""
     """Why it does not start now; if it does, what is unusual about that."""
 
@@ -60,7 +60,7 @@ def start_of(context: TableContext, work: DueRun) -> Start:
         return Start(at=context.now)
     error = context.broken_in(WINDOWS)
     if error is not None:
-        return Start(at=None, reason=known_reason(error.reason, Reason.INVALID_SPEC), message=str(error))
+        return Start(at=None, cause=Cause.BROKEN_WINDOWS, message=str(error))
     return _with_max_delay(context, work, _in_a_window(context, work))
 
 
@@ -95,7 +95,7 @@ def _on_the_next_day(context: TableContext, work: DueRun, spent: SpentBudget) ->
     days = max((spent.until - work.waits_since) // _DAY, 0)
     own = spread.delay(LONGEST_SPREAD, f"{context.table.metadata.uid}/{spent.until:%Y-%m-%d}")
     at = spent.until + timedelta(seconds=own.total_seconds() // (1 + days))
-    return Start(at=at, reason=Reason.BUDGET_SPENT, message=f"{spent}; it starts at {rfc3339(at)} or later")
+    return Start(at=at, cause=Cause.SPENT_BUDGET, message=f"{spent}; it starts at {rfc3339(at)} or later")
 
 
 def _with_max_delay(context: TableContext, work: DueRun, start: Start) -> Start:

@@ -10,11 +10,12 @@ from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Phase
-from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision
+from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import edits, registry
 from paimon_operator.core.operations.base import DueRun
+from paimon_operator.core.operations.causes import Cause, cause_of_hold
 from paimon_operator.core.operations.need import HOLDS_FOR, Need, Verdict, only_operator_writes
 from paimon_operator.core.operations.operation import OperationSpec, Scheduled
 from paimon_operator.core.operations.row_checks import why_held
@@ -23,7 +24,7 @@ from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.table import holds, maintenance_start
 from paimon_operator.core.table.observed import TableObserved
 
-_OF_THE_EDIT: Final = (Reason.TABLE_DIFFERS, Reason.AWAITING_APPROVAL)
+_OF_THE_EDIT: Final = (Cause.DIFFERENT_TABLE, Cause.UNAPPROVED_EDIT)
 
 
 def next_work(
@@ -96,7 +97,7 @@ def _not_needed(
             f"nothing was written to the table yet: it had no snapshot at {rfc3339(seen)}. "
             "A run starts at the first tick after the first commit"
         )
-        return LastDecision(result=DecisionResult.SKIPPED, reason=Reason.NOT_NEEDED, message=message)
+        return Cause.NOTHING_WRITTEN.decision(message)
     need = need_of(context, status, work)
     return need.skipped() if need is not None and need.verdict is Verdict.NOT_NEEDED else None
 
@@ -115,24 +116,27 @@ def mark_blocked(context: TableContext, status: TableStatus) -> TableStatus:
     held = holds.holding(context, status)
     if held is not None and held.hold.excludes:
         others = [work for work in _others(context, status) if not held.allows(work)]
-        return _with_decision(context, status, others, held.hold.reason, held.hold.message)
+        cause = cause_of_hold(held.hold.reason)
+        has_remedy = held.hold.is_stalled and cause is not Cause.RESCALE_FAILED
+        message = held.hold.message if has_remedy else f"{held.hold.message}. {cause.reason.remedy}"
+        return _with_decision(context, status, others, cause, message)
     if held is None and is_verified(context, status):
         return status
     failure, established = state_of(status).failure, is_established(context, status)
     edit = edits.blocker(context, status)
     found = edit.reason if edit is not None else failure.reason if failure is not None else None
-    known = next((each for each in _OF_THE_EDIT if each == found), Reason.TABLE_NOT_READY)
-    reason = known if held is None else held.hold.reason
+    known = next((each for each in _OF_THE_EDIT if each.reason == found), Cause.NOT_VERIFIED)
+    cause = known if held is None else cause_of_hold(held.hold.reason)
     others = _others(context, status)
     blocked = [work for work in others if not established or registry.OPERATIONS.of(work.type_).needs_matching_table]
-    return _with_decision(context, status, blocked, reason, _explained(reason))
+    return _with_decision(context, status, blocked, cause, _explained(cause.reason))
 
 
 def mark_held(context: TableContext, status: TableStatus) -> TableStatus:
     """The status with the reason why due maintenance is held, if it is."""
     said = why_held(context.table, status)
     works = [] if said is None else [work for work in _others(context, status) if _is_maintenance(work)]
-    return _with_decision(context, status, works, Reason.VERIFICATION_FAILED, said or "")
+    return _with_decision(context, status, works, Cause.CHANGED_ROWS, said or "")
 
 
 def mark_postponed(context: TableContext, status: TableStatus) -> TableStatus:
@@ -140,7 +144,7 @@ def mark_postponed(context: TableContext, status: TableStatus) -> TableStatus:
     for work in _others(context, status):
         start = maintenance_start.start_of(context, work)
         if not start.has_come(context.now):
-            status = _with_decision(context, status, [work], start.reason, start.message)
+            status = _with_decision(context, status, [work], start.cause, start.message)
     return status
 
 
@@ -150,12 +154,12 @@ def window_changes(context: TableContext, status: TableStatus) -> Iterator[datet
     yield from (each for each in changes if each is not None)
 
 
-def waiting(context: TableContext, status: TableStatus, reason: Reason, message: str = "") -> TableStatus:
-    """The status in which all due work waits for one reason, except the work of the active run."""
-    message = f"{message}. {reason.remedy}" if message else _explained(reason)
-    if reason is Reason.ANOTHER_RUN_IS_ACTIVE and status.active_run is not None:
+def waiting(context: TableContext, status: TableStatus, cause: Cause, message: str = "") -> TableStatus:
+    """The status in which all due work waits for one cause, except the work of the active run."""
+    message = f"{message}. {cause.reason.remedy}" if message else _explained(cause.reason)
+    if cause is Cause.ANOTHER_RUN and status.active_run is not None:
         message = f"it is due, and waits until run {status.active_run.name} has ended"
-    return _with_decision(context, status, _others(context, status), reason, message)
+    return _with_decision(context, status, _others(context, status), cause, message)
 
 
 def _explained(reason: Reason) -> str:
@@ -194,15 +198,12 @@ def _is_waiting(run: PaimonRun) -> bool:
 
 
 def _with_decision(
-    context: TableContext, status: TableStatus, works: list[DueRun], reason: Reason, message: str
+    context: TableContext, status: TableStatus, works: list[DueRun], cause: Cause, message: str
 ) -> TableStatus:
     """The status in which `works` wait, with the numbers by which they are needed."""
     for work in works:
         scheduled, need = registry.OPERATIONS.of(work.type_).scheduled, need_of(context, status, work)
         if scheduled is not None:
             checks, seen = ((), None) if need is None else (need.checks, need.observed_at)
-            decision = LastDecision(
-                result=DecisionResult.WAITING, reason=reason, message=message, checks=checks, observed_at=seen
-            )
-            status = scheduled.record_decision(status, work, decision)
+            status = scheduled.record_decision(status, work, cause.decision(message, checks, seen))
     return status

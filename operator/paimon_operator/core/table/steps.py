@@ -21,6 +21,7 @@ from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.decision import Action, EventNote
 from paimon_operator.core.operations import drift_policy, drift_state, edits, registry
 from paimon_operator.core.operations.base import DueRun, started
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.operations.operation import Role, Scheduled
 from paimon_operator.core.operations.verification import is_verified, state_of, with_effective, with_state
 from paimon_operator.core.spec.context import TableContext
@@ -158,7 +159,7 @@ def _without_active_run(
         reads = None if suspended else selection.next_work(context, observed, status, only_reads=True)
         return _unsafe(context, status) if reads is None else _start_or_queue(context, observed, status, reads, queued)
     if suspended:
-        status = selection.waiting(context, status, Reason.SUSPENDED)
+        status = selection.waiting(context, status, Cause.SUSPENDED)
         late = _until_next(context, _becomes_late(context, status))
         return Outcome(status=status, findings=table_conditions.suspended(context, status), requeue_after=late)
     return _next_or_settle(context, observed, selection.skip_not_needed(context, status), establishing, queued)
@@ -198,14 +199,14 @@ def _resume_or_queue(
     place = run_queue.wait_for_place(work, queued, observed, context.now, rank.head_start(context, status, work))
     if place is not None:
         return _queue(context, status, place)
-    status = selection.waiting(context, giving_way.resumed(status), Reason.ANOTHER_RUN_IS_ACTIVE)
+    status = selection.waiting(context, giving_way.resumed(status), Cause.ANOTHER_RUN)
     findings = _at_work(context, status, None)
     return Outcome(status=status, findings=findings, requeue_after=REQUEUE_WHILE_ACTIVE)
 
 
 def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Outcome:
     """Waits for a free place. The table is reconciled as soon as one is free."""
-    status = selection.waiting(context, status, Reason.RUN_LIMIT_REACHED, queued.message)
+    status = selection.waiting(context, status, Cause.RUN_LIMIT, queued.message)
     status = selection.mark_held(context, selection.mark_postponed(context, status))
     status = status.model_copy(update={"queued_run": queued})
     findings = table_conditions.steady_state(context, status, None)
@@ -277,7 +278,7 @@ def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) 
 
 def _unsafe(context: TableContext, status: TableStatus) -> Outcome:
     """Starts no run that commits. A failed verification is still retried at its time."""
-    status = selection.waiting(context, status, Reason.COMMIT_UNSAFE)
+    status = selection.waiting(context, status, Cause.UNSAFE_COMMITS)
     retries = [*_wakeups(_establishing(), status)] if commit_safety.may_verify(context, status) else []
     looks = (moment for each in _all_scheduled(only_reads=True) for moment in _wakeups(each, status))
     findings = table_conditions.unsafe(context, status)
@@ -291,7 +292,7 @@ def _wait_for_run(
     """Waits for the active run. Creates it and its companions if the status names them and they do not exist."""
     status = _beside_active(context, observed, status, followed.run)
     named = status.active_run
-    status = selection.waiting(context, status, Reason.ANOTHER_RUN_IS_ACTIVE)
+    status = selection.waiting(context, status, Cause.ANOTHER_RUN)
     status = selection.mark_held(context, selection.mark_postponed(context, status))
     status = selection.mark_blocked(context, status)
     findings = _at_work(context, status, followed.run)

@@ -35,9 +35,6 @@ FOR_AN_EDIT: Final = frozenset({FailureClass.SPEC, FailureClass.RESULT_UNKNOWN})
 OF_THE_CATALOG: Final = frozenset({Reason.CATALOG_NOT_FOUND, Reason.CATALOG_INVALID, Reason.WAREHOUSE_OVERLAPS})
 """Obstacles that say nothing about the table: it stands as it was verified, and no run can start."""
 
-FOR_A_HUMAN: Final = frozenset({Reason.TOO_MANY_ORPHAN_FILES, Reason.ORPHAN_REFERENCED})
-"""Failures of maintenance after which only a human may go on. Everything else of the table continues."""
-
 
 @dataclass(frozen=True)
 class Blocker:
@@ -160,8 +157,8 @@ def _held(hold: Hold, health: Findings) -> Findings:
 
 def _repair_needed(context: TableContext, status: TableStatus) -> Findings:
     """Whether a human has to fix a part of the manifest or of the table. Everything else goes on."""
-    failed = (each for each in _problems(status) if each.reason in FOR_A_HUMAN)
-    broken = _broken_block(context) or next(chain(_changed_rows(context, status), failed), None)
+    left = chain(_changed_rows(context, status), _problems(status, for_a_human=True))
+    broken = _broken_block(context) or next(left, None)
     return idle(Reason.NO_ACTION_NEEDED) if broken is None else stalled(broken.reason, broken.message)
 
 
@@ -291,16 +288,19 @@ def _not_made(context: TableContext, status: TableStatus, held: Blocker | None) 
     return (ready, *reconciling(problem.reason, problem.message), *_health(context, status, held))
 
 
-def _problems(status: TableStatus, *, cancelled: bool = True) -> Iterator[Blocker]:
+def _problems(status: TableStatus, *, cancelled: bool = True, for_a_human: bool = False) -> Iterator[Blocker]:
     """What failed, of making the table first, and when it is tried again.
 
-    Without `cancelled`, a run that somebody deleted does not count: that says nothing about the table.
+    Without `cancelled`, a run that somebody deleted does not count: that says nothing about the table. With
+    `for_a_human`, only what a human has to end counts.
     """
     active = status.active_run
     at_work = None if active is None else (active.type, active.subject)
     for type_, memory in _memories(status):
         failure = memory.failure
         if failure is None or (failure.failure_class is FailureClass.CANCELLED and not cancelled):
+            continue
+        if for_a_human and failure.reason not in registry.OPERATIONS.of(type_).for_a_human:
             continue
         again = ""
         if active is not None and at_work == (type_, memory.subject):

@@ -20,6 +20,7 @@ from paimon_operator.api.table.writes import MAX_WRITES, TriggerType, Write
 from paimon_operator.core import backoff, schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.operations.data.write_names import slot_of_run, with_done, with_former, with_states
 from paimon_operator.core.operations.data.write_order import (
     DueWrite,
@@ -88,9 +89,9 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
         retried = retryable if once else retries.BEFORE_THE_NEXT_TICK
         return _with(status, schedule_state.record_failure(state, ended, key, retried))
     loaded = ended.result.write
-    reason = Reason.NOT_NEEDED if loaded is not None and loaded.skipped else Reason.RUN_SUCCEEDED
+    nothing = Cause.ALREADY_LOADED if loaded is not None and loaded.skipped else None
     then = "it is done until from or mode is edited" if once else ""
-    state = schedule_state.record_success(state, ended, reason=reason, then=then)
+    state = schedule_state.record_success(state, ended, had_nothing_to_do=nothing, then=then)
     if loaded is not None and loaded.committed_snapshot is not None:
         state = schedule_state.changed(state, committed_snapshot=loaded.committed_snapshot, rows=loaded.rows)
     if not once:

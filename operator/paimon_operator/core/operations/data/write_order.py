@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from paimon_operator.api.reasons import Reason
-from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision
+from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.api.table.status import WriteState
 from paimon_operator.core import backoff
 from paimon_operator.core.operations.base import DueRun
+from paimon_operator.core.operations.causes import Cause
 
 TRIES_WAITED_FOR: Final = 4
 """So many failed tries of a write are waited for by the writes after it: about a quarter of an hour."""
@@ -45,7 +45,7 @@ def until_retry(writes: Iterable[DueWrite]) -> tuple[list[DueRun], list[tuple[Du
 
 def _waits_for(earlier: str) -> LastDecision:
     message = f"it is due, and waits for the retry of write {earlier}, which comes before it in the list"
-    return LastDecision(result=DecisionResult.WAITING, reason=Reason.WAITING_FOR_EARLIER_WRITE, message=message)
+    return Cause.EARLIER_WRITE.decision(message)
 
 
 def in_list_order(works: list[DueRun], ended: Mapping[str, datetime | None]) -> Iterator[DueRun]:

@@ -26,6 +26,7 @@ from paimon_operator.api.units import paimon_duration
 from paimon_operator.core import schedule
 from paimon_operator.core.operations import retries, schedule_state
 from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.operations.maintenance.compaction_need import (
     block_of,
     compaction_need,
@@ -163,8 +164,7 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
 def _after_success(state: StrategyState, ended: RunOutcome) -> StrategyState:
     """The state of the strategy. A run that found nothing to compact is none: the ages count on."""
     after, nothing = ended.result.after, ended.result.compacted_partitions == 0
-    reason = Reason.NOT_NEEDED if nothing else Reason.RUN_SUCCEEDED
-    known = schedule_state.record_success(state, ended, reason=reason)
+    known = schedule_state.record_success(state, ended, had_nothing_to_do=Cause.NOTHING_COMPACTED if nothing else None)
     return schedule_state.changed(
         known,
         last_time=state.last_time if nothing else known.last_time,

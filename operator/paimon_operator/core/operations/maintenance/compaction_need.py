@@ -20,6 +20,7 @@ from paimon_operator.api.table.schedule_state import Check
 from paimon_operator.api.table.spec import BucketType, ChangelogProducerType, MergeEngineType, PaimonTableSpec
 from paimon_operator.api.table.status import CompactionState, TableStatus
 from paimon_operator.api.units import delta, percent
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.operations.maintenance.sort_need import (
     sort_hash,
     sort_need,
@@ -55,11 +56,13 @@ def compaction_need(context: TableContext, status: TableStatus, strategy: Compac
         return UNKNOWN
     if not has_work(context.spec, health, strategy):
         found = f"{_shape(context.spec, health)}: there is nothing to merge"
-        return by_checks((), health.observed_at, found=found, next_run=_TO_MERGE)
+        return by_checks((), health.observed_at, cause=Cause.NOTHING_TO_MERGE, found=found, next_run=_TO_MERGE)
     checks = [*_of_time(context, status, when, strategy)]
     if _was_compacted(context, status, health, strategy):
         found = "nothing was committed since the last compaction"
-        return by_checks(checks, health.observed_at, found=found, next_run=AFTER_A_COMMIT)
+        return by_checks(
+            checks, health.observed_at, cause=Cause.NOTHING_COMMITTED, found=found, next_run=AFTER_A_COMMIT
+        )
     return by_checks([*_of_files(context.spec, health, when, strategy), *checks], health.observed_at)
 
 

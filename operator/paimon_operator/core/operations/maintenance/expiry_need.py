@@ -16,6 +16,7 @@ from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.schedule_state import Check
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import delta, readable_duration
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
 from paimon_operator.core.operations.verification import state_of
 from paimon_operator.core.spec.context import TableContext
@@ -37,7 +38,8 @@ def expiry_need(context: TableContext, status: TableStatus) -> Need:
     limits = block or SnapshotRetention()
     found = "" if health.oldest_snapshot is not None else "there is no snapshot"
     checks = _checks(context, health, limits)
-    return by_checks(checks, health.observed_at, found=found, next_run=_next_run(limits))
+    next_run = _next_run(limits)
+    return by_checks(checks, health.observed_at, cause=Cause.NO_SNAPSHOT, found=found, next_run=next_run)
 
 
 def snapshots_gained(context: TableContext, health: Health) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
@@ -19,6 +20,7 @@ from paimon_operator.api.run.result import orphan_files
 from paimon_operator.api.run.spec import PaimonRun, member_of
 from paimon_operator.api.run.status import RunStatus, RunTrigger
 from paimon_operator.api.table.effective import EffectiveOrphanFiles
+from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import OrphanFilesState, TableStatus
 from paimon_operator.api.units import readable_size
 from paimon_operator.core.operations.base import RunOutcome
@@ -143,16 +145,30 @@ def _with_numbers(status: TableStatus, result: RunStatus) -> TableStatus:
     return status.model_copy(update={"orphan_files": state.model_copy(update=numbers)})
 
 
+def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:
+    """After any edit, a search that a foreign commit has ended is tried again at once: the edit may answer it."""
+    state = status.orphan_files
+    failure = None if state is None else state.failure
+    if state is None or failure is None or failure.reason != Reason.OUTSIDE_COMMIT:
+        return status
+    if table.metadata.generation == status.observed_generation:
+        return status
+    again = failure.model_copy(update={"next_try": now})
+    return status.model_copy(update={"orphan_files": state.model_copy(update={"failure": again})})
+
+
 def _as_in_the_manifest(subject: str) -> Json:  # noqa: ARG001
     return {}
 
 
+_FOR_A_HUMAN: Final = frozenset({Reason.TOO_MANY_ORPHAN_FILES, Reason.ORPHAN_REFERENCED, Reason.OUTSIDE_COMMIT})
 _SCHEDULE: Final = RetentionSchedule(
     type="RemoveOrphanFiles",
     path=ORPHAN_FILES,
     member="orphan_files",
     memory="orphan_files",
     empty=OrphanFilesState(),
+    for_a_human=_FOR_A_HUMAN,
 )
 MEMBER: Final = RunMember(field="removeOrphanFiles", model=RemoveOrphanFilesRun, of_subject=_as_in_the_manifest)
 OPERATION: Final = OperationSpec(
@@ -166,7 +182,9 @@ OPERATION: Final = OperationSpec(
     status_fields=status_fields,
     memory="orphanFiles",
     record_result=record_result,
+    on_spec_change=on_spec_change,
     is_still_asked_for=_SCHEDULE.is_still_asked_for,
+    for_a_human=_FOR_A_HUMAN,
     in_windows=True,
     may_end_without_jvm=True,
 )

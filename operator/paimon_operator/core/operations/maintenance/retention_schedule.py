@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from paimon_operator.api.base import Json
+from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.effective import EffectiveRetention
@@ -49,6 +50,8 @@ class RetentionSchedule:
     """The field of `TableStatus`."""
     empty: ScheduleState = _EMPTY
     """What the field holds at first."""
+    for_a_human: frozenset[Reason] = frozenset()
+    """Failures that are not retried, because a human has to act first."""
 
     def block(self, context: TableContext) -> Block | None:
         """The effective block."""
@@ -101,7 +104,9 @@ class RetentionSchedule:
             return self._with(status, schedule_state.record_success(self._state(status), ended))
         if ended.active.trigger is RunTrigger.USER:
             return status
-        failed = schedule_state.record_failure(self._state(status), ended, key, retries.BEFORE_THE_NEXT_TICK)
+        failed = schedule_state.record_failure(
+            self._state(status), ended, key, retries.BEFORE_THE_NEXT_TICK, self.for_a_human
+        )
         return self._with(status, failed)
 
     def _schedule(self, context: TableContext) -> schedule.Schedule | None:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from paimon_contract.parameters.compact import CompactThresholds, RowOrder
-from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.facts import Health
 from paimon_operator.api.table.schedule_state import Check
 from paimon_operator.api.table.status import CompactionState, StrategyState, TableStatus
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.operations.need import (
     AFTER_A_COMMIT,
     UNKNOWN,
@@ -49,11 +49,12 @@ def sort_need(context: TableContext, status: TableStatus) -> Need:
     if health is None or unsorted is None or state.compacted_for != sort_hash(context):
         return UNKNOWN
     if unsorted == 0:
-        return by_checks((), health.observed_at, found="every file is sorted", next_run=_TO_SORT)
+        found = "every file is sorted"
+        return by_checks((), health.observed_at, cause=Cause.EVERY_FILE_SORTED, found=found, next_run=_TO_SORT)
     late = [*_of_time(context, state)]
     if health.snapshot_id is not None and state.compacted_snapshot == health.snapshot_id:
         found = "nothing was committed since the last sort compaction"
-        return by_checks(late, health.observed_at, found=found, next_run=AFTER_A_COMMIT)
+        return by_checks(late, health.observed_at, cause=Cause.NOTHING_COMMITTED, found=found, next_run=AFTER_A_COMMIT)
     return by_checks([*_of_files(context, health), *late], health.observed_at)
 
 
@@ -90,7 +91,7 @@ def other_writer(context: TableContext, status: TableStatus) -> Need | None:
     if record is None or record.commit is None or record.stated != context.spec.external_writers:
         return None
     said = f"snapshot {record.commit.snapshot_id} is of another writer, and sort does not run beside others"
-    return Need(verdict=Verdict.NOT_NEEDED, message=said, next_run=_WITHOUT_THE_OTHER, reason=Reason.OUTSIDE_COMMIT)
+    return Need(verdict=Verdict.NOT_NEEDED, message=said, next_run=_WITHOUT_THE_OTHER, cause=Cause.OTHER_WRITER)
 
 
 def _of_files(context: TableContext, health: Health) -> Iterator[Check]:
