@@ -8,11 +8,11 @@ from typing import Final
 
 from paimon_contract.parameters.expire_partitions import UPDATE_TIME, ExpirePartitionsParameters
 from paimon_contract.result import PartitionExpiry
+from paimon_schema.plain_times import earliest_moment, is_certainly_no_time, reader_of
 from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.decoded_partitions import keys_of
 from spark_apps.catalog.partition_times import time_text
 from spark_apps.catalog.partitions import text_of_keys
-from spark_apps.catalog.plain_times import earliest_moment, is_certainly_no_time, reader_of
 from spark_apps.metadata.manifests import ManifestFiles
 from spark_apps.metadata.observation import Contents
 from spark_apps.sql.partition_values import PartitionKey

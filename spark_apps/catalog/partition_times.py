@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from paimon_contract.parameters.expire_partitions import UPDATE_TIME, ExpirePartitionsParameters
+from paimon_schema.plain_times import text_of_time
 from spark_apps.catalog.partitions import Partition, text_of
 from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import is_caused_by, root_message
@@ -64,18 +64,8 @@ class ValuesTime:
 
 
 def time_text(keys: tuple[PartitionKey, ...], pattern: str | None) -> str | None:
-    """The text with the time: the pattern with the values of the keys, by default the first key. None with a NULL.
-
-    Of keys that begin alike, the longest that fits is meant.
-    """
-    texts = {key.name: text_of(key) for key in keys}
-    if pattern is None:
-        return next(iter(texts.values()), None)
-    names = sorted(map(re.escape, texts), key=len, reverse=True)
-    used = re.compile(rf"\$({'|'.join(names)})")
-    if any(texts[match[1]] is None for match in used.finditer(pattern)):
-        return None
-    return used.sub(lambda match: str(texts[match[1]]), pattern)
+    """The text with the time: the pattern with the values of the keys, by default the first key. None with a NULL."""
+    return text_of_time({key.name: text_of(key) for key in keys}, pattern)
 
 
 def _check_formatter(jvm: Any, formatter: str | None) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from paimon_operator.api.retention import Retention
 from tests.apiserver.api import kubectl
 from tests.apiserver.crds import NAMESPACE, Objects
 from tests.cluster.apiserver import ApiServer
@@ -25,12 +26,13 @@ from tests.support import builders
 from tests.support.docs_commands import commands_of
 from tests.support.table_world import TableWorld
 
-HOURLY, NIGHTLY = "0 * * * *", "30 1 * * *"
+HOURLY = "0 * * * *"
 NIGHT: Final = {"schedule": "0 1 * * *", "duration": "4h"}
-DAY: Final = {"name": "day", "type": "STRING"}
+DAY: Final = {"name": "day", "type": "DATE"}
+UPDATED: Final = {"name": "updated_at", "type": "BIGINT"}
 KEYED: Final[dict[str, Any]] = {
     "schema": {
-        "columns": [*builders.ORDERS["columns"], DAY],
+        "columns": [*builders.ORDERS["columns"], UPDATED, DAY],
         "primaryKeys": ["order_id", "day"],
         "partitionKeys": ["day"],
     },
@@ -41,8 +43,21 @@ KEYED: Final[dict[str, Any]] = {
     },
     "retention": {
         "snapshots": {"schedule": HOURLY, "numRetainedMax": 20, "timeRetained": "1d"},
-        "partitions": {"schedule": NIGHTLY, "expirationTime": "30d", "timestampPattern": "$day"},
-        "orphanFiles": {"mode": "Report", "schedule": HOURLY},
+        "partitions": {"schedule": HOURLY, "expirationTime": "30d", "timestampPattern": "$day"},
+        "orphanFiles": {"mode": "Report", "olderThan": "1d", "schedule": HOURLY},
+    },
+}
+"""Its snapshots expire by their number and age alone: the need of a run is known."""
+TAGGED: Final[dict[str, Any]] = {
+    "schema": KEYED["schema"],
+    "changelogProducer": {"type": "Lookup"},
+    "compaction": {"mode": "Dedicated", "full": {"schedule": HOURLY}},
+    "tags": {"automaticCreation": "ProcessTime"},
+    "retention": {
+        "snapshots": {"schedule": HOURLY, "timeRetained": "1h"},
+        "changelogs": {"timeRetained": "3d"},
+        "consumers": {"expirationTime": "7d"},
+        "records": {"expireTime": "90d", "timeField": "updated_at"},
     },
 }
 SORTED: Final[dict[str, Any]] = {
@@ -65,6 +80,8 @@ class Answer:
     next: str
     last: str
     """The time of the last run."""
+    applies: tuple[str, ...] = ()
+    """Blocks without a schedule for which it answers too."""
 
 
 WINDOW: Final = "starts at 2026-11-23T01:00:28Z in the window that opens at 2026-11-23T01:00:00Z"
@@ -104,19 +121,39 @@ ANSWERS: Final = {
         ),
         Answer(
             block=("Partition Expiry",),
-            decided=("Waiting", "RunSucceeded"),
-            message="it waits for its next tick",
-            checks={},
-            next="2026-11-23T01:30:00Z",
+            decided=("Waiting", "WaitingForWindow"),
+            message=WINDOW,
+            checks={"expirationTime": ("52d10h30s", "30d", "true")},
+            next="2026-11-22T03:00:00Z",
             last="2026-11-22T02:05:00Z",
         ),
         Answer(
             block=("Orphan Files",),
             decided=("Waiting", "WaitingForWindow"),
             message=WINDOW,
+            checks={"olderThan": ("7h55m30s", "1d", "false"), "orphanFiles": ("9", "1", "true")},
+            next="2026-11-22T03:00:00Z",
+            last="2026-11-22T02:05:00Z",
+        ),
+    ],
+    "tagged": [
+        Answer(
+            block=("Compaction", "Full"),
+            decided=("Waiting", "WaitingForWindow"),
+            message="in the window that opens at 2026-11-23T01:00:00Z",
             checks={},
             next="2026-11-22T03:00:00Z",
             last="2026-11-22T02:05:00Z",
+            applies=("retention.records",),
+        ),
+        Answer(
+            block=("Retention",),
+            decided=("Waiting", "WaitingForWindow"),
+            message="in the window that opens at 2026-11-23T01:00:00Z",
+            checks={},
+            next="2026-11-22T03:00:00Z",
+            last="2026-11-22T02:05:00Z",
+            applies=("retention.changelogs", "retention.consumers", "tags"),
         ),
     ],
     "events": [
@@ -138,7 +175,7 @@ ANSWERS: Final = {
         ),
     ],
 }
-"""Table -> its blocks at 10:00:30, after each has run in the night. One catalog has windows, the other one has none."""
+"""Table -> its blocks at 10:00:30, after each has run in the night. The catalog of `events` has no windows."""
 
 
 def decided_table(name: str, spec: dict[str, Any], **catalog: Any) -> TableWorld:
@@ -152,9 +189,20 @@ def decided_table(name: str, spec: dict[str, Any], **catalog: Any) -> TableWorld
     go_to(seen, "2026-11-22 02:59")
     seen.wait(hours=7, minutes=1, seconds=30)
     numbers: dict[str, Any] = {"sortedRunsMax": 4, "level0FilesMax": 9, "deleteRatio": "25%", "snapshots": 12}
-    measure(seen, **numbers | {"oldestSnapshot": seen.now - timedelta(hours=9)})
+    numbers |= {"oldestSnapshot": seen.now - timedelta(hours=9), "oldestPartition": "day=2026-10-01"}
+    measure(seen, **numbers)
+    record_orphans(seen)
     seen.settle()
     return seen
+
+
+def record_orphans(seen: TableWorld) -> None:
+    """The last search for orphan files has reported some."""
+    state = seen.table.status.orphan_files
+    if state is not None:
+        found = state.model_copy(update={"files": 9, "bytes": 90})
+        status = seen.table.status.model_copy(update={"orphan_files": found})
+        seen.table = seen.table.model_copy(update={"status": status})
 
 
 def indent_of(line: str) -> int:
@@ -186,11 +234,18 @@ def checks_in(decision: list[str]) -> dict[str, tuple[str, str, str]]:
     return {each["Name"]: (each["Measured"], each["Threshold"], each["Reached"]) for each in checks}
 
 
+def applied_by(block: list[str]) -> tuple[str, ...]:
+    """The other blocks that the runs of a schedule apply."""
+    return tuple(line.strip() for line in below(block, "Applies")) if "Applies" in fields_of(block) else ()
+
+
 @pytest.fixture
 def shown(objects: Objects, api_server: ApiServer) -> dict[str, list[str]]:
     """Table -> the lines of its status."""
     lines = {}
-    tables = {"orders": (KEYED, {"maintenanceWindows": [NIGHT]}), "events": (SORTED, {})}
+    windows = {"maintenanceWindows": [NIGHT]}
+    tables: dict[str, tuple[dict[str, Any], dict[str, Any]]]
+    tables = {"orders": (KEYED, windows), "tagged": (TAGGED, windows), "events": (SORTED, {})}
     for name, (spec, catalog) in tables.items():
         manifest = builders.table_manifest(name, **spec)
         objects.create(manifest)
@@ -214,6 +269,7 @@ def test_each_block_names_its_last_run_its_next_tick_its_numbers_and_what_starts
             assert ("Observed At" in said) is bool(answer.checks), answer
             assert state["Last Run"].startswith(f"{table}-"), answer
             assert (state["Last Time"], state["Next"]) == (answer.last, answer.next), answer
+            assert applied_by(block) == answer.applies, answer
 
 
 def test_these_are_all_blocks_with_a_schedule(shown: dict[str, list[str]]) -> None:
@@ -225,6 +281,16 @@ def test_these_are_all_blocks_with_a_schedule(shown: dict[str, list[str]]) -> No
             heading = f"{' ' * (indent_of(lines[0]) + 2 * (len(name) - 1))}{name[-1]}:"
             if heading in lines and name[0] != "Effective" and "Schedule" in fields_of(below(lines, *name)):
                 assert name in answered, (table, name)
+
+
+def test_each_block_of_retention_and_the_tags_are_answered_for() -> None:
+    """By a schedule of their own, or by the schedule whose runs apply them. A new block needs its answer here."""
+    own = {("Retention",): "snapshots", ("Partition Expiry",): "partitions", ("Orphan Files",): "orphanFiles"}
+    answers = [each for of_table in ANSWERS.values() for each in of_table]
+    answered = {f"retention.{own[each.block]}" for each in answers if each.block in own}
+    answered |= {block for each in answers for block in each.applies}
+    blocks = {f"retention.{field.alias or name}" for name, field in Retention.model_fields.items()}
+    assert answered == blocks | {"tags"}
 
 
 def test_the_commands_of_the_page_show_the_decision_and_start_a_run_by_hand(

@@ -65,6 +65,18 @@ def no_snapshot() -> LastDecision:
     return decided(seen.table.status.retention)
 
 
+def no_partition() -> LastDecision:
+    columns = [{"name": "id", "type": "BIGINT"}, {"name": "day", "type": "DATE"}]
+    partitions = {"expirationTime": "30d", "schedule": HOURLY}
+    schema = {"columns": columns, "partitionKeys": ["day"]}
+    seen = TableWorld(table=builders.table(schema=schema, retention={"partitions": partitions})).ready()
+    seen.run_due()
+    seen.wait(hours=1)
+    measure(seen, oldestPartition="day=2026-11-20")
+    seen.settle()
+    return decided(seen.table.status.partition_expiry)
+
+
 def nothing_written() -> LastDecision:
     seen = TableWorld(table=builders.table(compaction={"mode": "Dedicated", "minor": {"schedule": HOURLY}}))
     seen.settle()
@@ -310,6 +322,7 @@ CASES: dict[Cause, Callable[[], LastDecision]] = {
     Cause.EVERY_FILE_SORTED: every_file_sorted,
     Cause.OTHER_WRITER: other_writer,
     Cause.NO_SNAPSHOT: no_snapshot,
+    Cause.NO_PARTITION: no_partition,
     Cause.NOTHING_WRITTEN: nothing_written,
     Cause.ALREADY_LOADED: already_loaded,
     Cause.DONE: done,

@@ -9,6 +9,7 @@ import pytest
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.status import OrphanFilesState
+from tests.core.table.measured import checks_of
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -54,6 +55,24 @@ def test_it_waits_for_a_maintenance_window() -> None:
     decision = state(seen).decision
     assert decision is not None
     assert decision.reason == Reason.WAITING_FOR_WINDOW
+
+
+def test_while_it_waits_the_numbers_of_the_last_report_are_shown() -> None:
+    seen = world(DAILY | {"olderThan": "30h"})
+    seen.wait(days=1)
+    seen.settle()
+    seen.finish("RemoveOrphanFiles", **FOUND)
+    seen.settle()
+    seen.catalog = builders.catalog(maintenanceWindows=[{"schedule": "0 22 * * *", "duration": "1h"}])
+    for passed, reached in (("1d", False), ("2d", True)):
+        seen.wait(days=1)
+        seen.settle()
+        decision = state(seen).decision
+        assert decision is not None
+        assert decision.reason == Reason.WAITING_FOR_WINDOW
+        assert checks_of(decision) == {"olderThan": (passed, "30h", reached), "orphanFiles": ("9", "1", True)}
+        assert decision.observed_at == state(seen).last_time
+        assert "starts at" in decision.message
 
 
 def test_with_too_many_orphans_a_human_has_to_act_and_all_else_goes_on() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
-from paimon_operator.api.table.schedule_state import LastDecision
+from paimon_operator.api.table.schedule_state import LastDecision, ScheduleState
 from paimon_operator.api.table.status import WriteState
 from tests.support import builders
 from tests.support.table_world import TableWorld, delay_of
@@ -262,7 +262,7 @@ def test_a_write_without_new_files_is_reported_as_skipped() -> None:
 def decisions(seen: TableWorld) -> dict[str, str]:
     """The last decision about each operation, as `kubectl describe` shows it."""
     status = seen.table.status
-    states = {"compaction": status.compaction, "retention": status.retention}
+    states: dict[str, ScheduleState | None] = {"compaction": status.compaction, "retention": status.retention}
     states |= {f"write {state.name}": state for state in status.writes}
     told = {name: state.decision for name, state in states.items() if state is not None}
     return {name: f"{told.result}/{told.reason}: {told.message}" for name, told in told.items() if told is not None}

@@ -35,6 +35,7 @@ NEXT = {
     cases.every_file_sorted: "A run starts at the first tick that finds unsorted files and a threshold reached",
     cases.other_writer: "A run starts once that writer has stopped and externalWriters was edited",
     cases.no_snapshot: "A run starts at the first tick that finds more than 10 snapshots of which the oldest",
+    cases.no_partition: "A run starts at the first tick after 2026-12-20T00:00:00Z",
     cases.nothing_written: "A run starts at the first tick after the first commit",
     cases.failed_for_good: "it waits for its next tick",
     cases.too_many_orphans: "the condition Stalled says what to do",

@@ -91,3 +91,14 @@ class ScheduleState(ApiModel):
     """Last decision."""
     failure: LastFailure | None = None
     """Failure of the last run. Absent if the last run succeeded."""
+
+
+class MaintenanceState(ScheduleState):
+    """State of a schedule whose runs may apply other blocks too."""
+
+    applies: Annotated[
+        tuple[Annotated[str, Field(max_length=40)], ...],
+        Field(max_length=8, json_schema_extra={"x-kubernetes-list-type": "set"}),
+    ] = ()
+    """Blocks of the manifest without a schedule of their own that the runs of this schedule apply, for example
+    retention.consumers. So last run, next and decision hold for them too."""

@@ -32,7 +32,7 @@ from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.facts import Health, TableFacts
 from paimon_operator.api.table.outside_writers import OutsideWriters
 from paimon_operator.api.table.ownership import Ownership
-from paimon_operator.api.table.schedule_state import LastFailure, ScheduleState
+from paimon_operator.api.table.schedule_state import LastFailure, MaintenanceState, ScheduleState
 from paimon_operator.api.table.usage import MAX_LEARNED, LearnedSize, Usage
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
@@ -185,7 +185,7 @@ class RescaleState(ApiModel):
     """Failure of the last run. Absent if the last run succeeded."""
 
 
-class StrategyState(ScheduleState):
+class StrategyState(MaintenanceState):
     """State of one strategy of compaction."""
 
     compacted_snapshot: Int64 | None = None
@@ -329,8 +329,8 @@ class TableStatus(ApiModel):
     """State of compaction."""
     verification: VerificationState | None = None
     """Verification of maintenance. Absent: no run has compared rows."""
-    retention: ScheduleState | None = None
-    """State of snapshot expiry."""
+    retention: MaintenanceState | None = None
+    """State of snapshot expiry, which also expires changelogs, consumers and tags."""
     partition_expiry: ScheduleState | None = None
     """State of partition expiry."""
     orphan_files: OrphanFilesState | None = None

@@ -28,6 +28,7 @@ class Cause(Enum):
     EVERY_FILE_SORTED = (_SKIPPED, Reason.NOT_NEEDED, "every file is sorted")
     OTHER_WRITER = (_SKIPPED, Reason.OUTSIDE_COMMIT, "sort does not run beside another writer")
     NO_SNAPSHOT = (_SKIPPED, Reason.NOT_NEEDED, "no snapshot may expire")
+    NO_PARTITION = (_SKIPPED, Reason.NOT_NEEDED, "no partition is older than expirationTime")
     NOTHING_WRITTEN = (_SKIPPED, Reason.NOT_NEEDED, "nothing was written to the table yet")
     ALREADY_LOADED = (_SKIPPED, Reason.NOT_NEEDED, "the table has the files of the write")
     DONE = (_SKIPPED, Reason.RUN_SUCCEEDED, "the last run succeeded, and no tick follows")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from paimon_operator.api import units
@@ -14,6 +14,7 @@ from paimon_operator.api.table.effective import EffectivePartitionRetention
 from paimon_operator.core.spec.context import PARTITIONS, TableContext
 from paimon_operator.core.validation.columns import column_types
 from paimon_operator.errors import SpecError
+from paimon_schema.plain_times import keys_in
 
 _PATTERN: Final = f"{PARTITIONS}.timestampPattern"
 _FORMATTER: Final = f"{PARTITIONS}.timestampFormatter"
@@ -63,16 +64,10 @@ def _of_other_writers(context: TableContext, block: EffectivePartitionRetention)
         )
 
 
-def _used_keys(pattern: str, keys: Iterable[str]) -> list[str]:
-    """The keys in the pattern, as the driver finds them: of keys that begin alike, the longest that fits."""
-    names = sorted(map(re.escape, keys), key=len, reverse=True)
-    return re.findall(rf"\$({'|'.join(names)})", pattern)
-
-
 def _pattern(pattern: str | None, keys: tuple[str, ...]) -> Iterator[SpecError]:
     if pattern is None:
         return
-    if len(_used_keys(pattern, keys)) < pattern.count("$"):
+    if len(keys_in(pattern, keys)) < pattern.count("$"):
         yield SpecError(
             _PATTERN,
             f"{pattern!r} has a $ that does not begin the name of a partition key",
@@ -82,7 +77,7 @@ def _pattern(pattern: str | None, keys: tuple[str, ...]) -> Iterator[SpecError]:
 
 def _types(context: TableContext, block: EffectivePartitionRetention, keys: tuple[str, ...]) -> Iterator[SpecError]:
     known, pattern = column_types(context.spec), block.timestamp_pattern
-    for key in keys[:1] if pattern is None else dict.fromkeys(_used_keys(pattern, keys)):
+    for key in keys[:1] if pattern is None else dict.fromkeys(keys_in(pattern, keys)):
         if key in known and known[key].name not in _READABLE:
             yield SpecError(
                 PARTITIONS,

@@ -40,7 +40,7 @@ from paimon_operator.core.operations.maintenance.sort_need import other_writer, 
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import InputSize, Memory, OperationSpec, RunMember, RunTarget
 from paimon_operator.core.operations.row_checks import record_verification, verify_parameters
-from paimon_operator.core.spec.context import COMPACTION, MAINTENANCE, TableContext
+from paimon_operator.core.spec.context import COMPACTION, MAINTENANCE, RECORDS, TableContext
 from paimon_operator.core.spec.lost_rows import lost_by_compaction
 from paimon_operator.errors import SpecError
 
@@ -103,9 +103,11 @@ class CompactTable:
                 continue
             wanted, state = _schedule(context, strategy), _slot(status, strategy)
             if wanted is not None:
-                status = _with(status, strategy, schedule_state.with_next(state, wanted, context))
+                ahead = schedule_state.with_next(state, wanted, context)
+                status = _with(status, strategy, schedule_state.changed(ahead, applies=_applied(context)))
             elif state != _NEW:
-                status = _with(status, strategy, schedule_state.without_schedule(state))
+                stopped = schedule_state.without_schedule(state)
+                status = _with(status, strategy, schedule_state.changed(stopped, applies=()))
         return status
 
     def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
@@ -134,6 +136,12 @@ class CompactTable:
             due=created,
             run=run,
         )
+
+
+def _applied(context: TableContext) -> tuple[str, ...]:
+    """The other blocks of the manifest that compactions apply."""
+    retention = context.effective.retention
+    return (RECORDS.removeprefix("spec."),) if retention is not None and retention.records is not None else ()
 
 
 def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:

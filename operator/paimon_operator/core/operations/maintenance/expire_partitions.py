@@ -11,7 +11,11 @@ from paimon_operator.api import units
 from paimon_operator.api.retention import PartitionStrategy
 from paimon_operator.api.run.result import partition_expiry
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.status import TableStatus
+from paimon_operator.core.operations.base import DueRun
+from paimon_operator.core.operations.maintenance.partition_need import partition_need
 from paimon_operator.core.operations.maintenance.retention_schedule import RetentionSchedule
+from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import OperationSpec
 from paimon_operator.core.spec.context import PARTITIONS, TableContext
 from paimon_operator.errors import SpecError
@@ -35,6 +39,11 @@ def job(context: TableContext, run: PaimonRun) -> ExpirePartitionsParameters:  #
         timestamp_pattern=block.timestamp_pattern,
         timestamp_formatter=block.timestamp_formatter,
     )
+
+
+def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:  # noqa: ARG001
+    """Whether any partition is due."""
+    return partition_need(context, status)
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:
@@ -70,6 +79,7 @@ OPERATION: Final = OperationSpec(
     record_result=_EXPIRY.record_result,
     is_still_asked_for=_EXPIRY.is_still_asked_for,
     skips_empty_table=True,
+    need=need,
     in_windows=True,
     may_end_without_jvm=True,
     small=True,

@@ -8,6 +8,8 @@ from typing import Any, Final
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_contract.result import Result
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.effective import EffectiveRetention
+from paimon_operator.api.table.schedule_state import MaintenanceState
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core.operations.base import DueRun
@@ -15,7 +17,7 @@ from paimon_operator.core.operations.maintenance.expiry_need import expiry_need,
 from paimon_operator.core.operations.maintenance.retention_schedule import RetentionSchedule
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import OperationSpec
-from paimon_operator.core.spec.context import SNAPSHOTS, TableContext
+from paimon_operator.core.spec.context import CHANGELOGS, CONSUMERS, SNAPSHOTS, TAGS, TableContext
 
 
 def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:  # noqa: ARG001
@@ -50,7 +52,21 @@ def summary(result: Result) -> str:
     return f"{result.expired or 0} snapshots expired"
 
 
-_EXPIRY: Final = RetentionSchedule(type="ExpireSnapshots", path=SNAPSHOTS, member="snapshots", memory="retention")
+def applied(context: TableContext) -> tuple[str, ...]:
+    """The other blocks of the manifest that its runs apply."""
+    retention = context.effective.retention or EffectiveRetention()
+    blocks = {CHANGELOGS: retention.changelogs, CONSUMERS: retention.consumers, TAGS: context.effective.tags}
+    return tuple(path.removeprefix("spec.") for path, block in blocks.items() if block is not None)
+
+
+_EXPIRY: Final = RetentionSchedule(
+    type="ExpireSnapshots",
+    path=SNAPSHOTS,
+    member="snapshots",
+    memory="retention",
+    empty=MaintenanceState(),
+    applies=applied,
+)
 OPERATION: Final = OperationSpec(
     type=_EXPIRY.type,
     order=40,

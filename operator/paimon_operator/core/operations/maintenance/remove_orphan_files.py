@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -20,11 +21,13 @@ from paimon_operator.api.run.result import orphan_files
 from paimon_operator.api.run.spec import PaimonRun, member_of
 from paimon_operator.api.run.status import RunStatus, RunTrigger
 from paimon_operator.api.table.effective import EffectiveOrphanFiles
+from paimon_operator.api.table.schedule_state import Check
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import OrphanFilesState, TableStatus
 from paimon_operator.api.units import readable_size
-from paimon_operator.core.operations.base import RunOutcome
+from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.maintenance.retention_schedule import RetentionSchedule
+from paimon_operator.core.operations.need import UNKNOWN, Need, age_check
 from paimon_operator.core.operations.operation import OperationSpec, RunMember
 from paimon_operator.core.spec.context import ORPHAN_FILES, TableContext
 from paimon_operator.errors import SpecError
@@ -86,6 +89,19 @@ def _require_removal(context: TableContext, block: EffectiveOrphanFiles | None) 
             "Stop that writer, then set externalWriters to Paused (to None if it is Paused).",
             reason=Reason.OUTSIDE_COMMIT,
         )
+
+
+def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:  # noqa: ARG001
+    """Each tick starts a run: only a listing finds orphans. The numbers of the last report show what it may do."""
+    state, block = (
+        status.orphan_files,
+        context.effective.retention.orphan_files if context.effective.retention else None,
+    )
+    if state is None or block is None or state.last_time is None or state.files is None:
+        return UNKNOWN
+    age = age_check(context, "olderThan", state.last_time, block.older_than or DEFAULT_ORPHAN_AGE)
+    found = Check(name="orphanFiles", measured=str(state.files), threshold="1", reached=state.files > 0)
+    return replace(UNKNOWN, checks=(*age, found), observed_at=state.last_time)
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:
@@ -185,6 +201,7 @@ OPERATION: Final = OperationSpec(
     on_spec_change=on_spec_change,
     is_still_asked_for=_SCHEDULE.is_still_asked_for,
     for_a_human=_FOR_A_HUMAN,
+    need=need,
     in_windows=True,
     may_end_without_jvm=True,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
@@ -50,6 +50,8 @@ class RetentionSchedule:
     """The field of `TableStatus`."""
     empty: ScheduleState = _EMPTY
     """What the field holds at first."""
+    applies: Callable[[TableContext], tuple[str, ...]] | None = None
+    """Other blocks that its runs apply; None: never any."""
     for_a_human: frozenset[Reason] = frozenset()
     """Failures that are not retried, because a human has to act first."""
 
@@ -75,11 +77,11 @@ class RetentionSchedule:
         is_known, state = getattr(status, self.memory) is not None, self._state(status)
         wanted, error = self._schedule(context), self.stopped_by(context, None)
         if error is None and wanted is not None:
-            return self._with(status, schedule_state.with_next(state, wanted, context))
+            return self._with(status, self._with_others(schedule_state.with_next(state, wanted, context), context))
         if not is_known:
             return status
         without = schedule_state.without_schedule(state) if error is None else schedule_state.stopped(state, error)
-        return self._with(status, without)
+        return self._with(status, self._with_others(without, None))
 
     def record_decision(self, status: TableStatus, work: DueRun, decision: LastDecision) -> TableStatus:
         """The status with the decision."""
@@ -108,6 +110,12 @@ class RetentionSchedule:
             self._state(status), ended, key, retries.BEFORE_THE_NEXT_TICK, self.for_a_human
         )
         return self._with(status, failed)
+
+    def _with_others(self, state: ScheduleState, context: TableContext | None) -> ScheduleState:
+        """The state with the other blocks that its runs apply; without a context none."""
+        if self.applies is None:
+            return state
+        return schedule_state.changed(state, applies=() if context is None else self.applies(context))
 
     def _schedule(self, context: TableContext) -> schedule.Schedule | None:
         block = self.block(context)

@@ -6,7 +6,7 @@ Where a text could mean anything else to Java there is no answer, and a JVM read
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cache
 from typing import Final
@@ -21,6 +21,25 @@ _ORDER: Final = ("y", "M", "d", "H", "m", "s")
 
 ReadTime = Callable[[str], datetime | None]
 """The local time in a text; None where only Java can tell."""
+
+
+def keys_in(pattern: str, keys: Iterable[str]) -> list[str]:
+    """The keys that a pattern names by `$key`, in its order. Of keys that begin alike, the longest that fits counts."""
+    return _named(keys).findall(pattern)
+
+
+def text_of_time(texts: Mapping[str, str | None], pattern: str | None) -> str | None:
+    """The text with the time: the pattern with the texts of the keys, by default the first key. None with a NULL."""
+    if pattern is None:
+        return next(iter(texts.values()), None)
+    if any(texts[name] is None for name in keys_in(pattern, texts)):
+        return None
+    return _named(texts).sub(lambda match: str(texts[match[1]]), pattern)
+
+
+def _named(keys: Iterable[str]) -> re.Pattern[str]:
+    names = sorted(map(re.escape, keys), key=len, reverse=True)
+    return re.compile(rf"\$({'|'.join(names)})")
 
 
 @cache

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spark_apps.catalog.plain_times import earliest_moment, is_certainly_no_time, reader_of
+from paimon_schema.plain_times import earliest_moment, is_certainly_no_time, reader_of
 
 
 @pytest.mark.parametrize(
