@@ -84,13 +84,15 @@ class ResultTable(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class ResultMeasure(Document):
-    """What a run that rewrites files started from or ended with."""
+    """What a run of maintenance started from or ended with."""
 
     files: int | None = None
     bytes: int | None = None
     rows: int | None = None
     sorted_runs_max: int | None = None
     snapshot_id: int | None = None
+    snapshots: int | None = None
+    manifests: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

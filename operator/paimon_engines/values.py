@@ -47,6 +47,12 @@ def size_in_bytes(text: str) -> int | None:
     return int(magnitude(ValueKind.SIZE, word)) if SIZE.fullmatch(word) else None
 
 
+def duration_in_ms(text: str) -> int | None:
+    """Milliseconds of a duration like `1 h`; None for a text that Paimon cannot read."""
+    word = text.strip().lower()
+    return int(magnitude(ValueKind.DURATION, word)) if DURATION.fullmatch(word) else None
+
+
 def meaning(kind: ValueKind, text: str) -> str | float:
     """What two spellings of one value share: `1 h` and `60 min`, `TRUE` and `true`. Other texts mean themselves."""
     word, form = text.strip().lower(), _FORMS.get(kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from paimon_contract.result import ResultMeasure, ResultTable
+from paimon_contract.result import Outcome, ResultMeasure, ResultTable
 from paimon_schema.table_schema import TableSchema, read_schema_file
 from spark_apps.catalog.file_counts import BUCKET_COUNTS, COUNTS, count_files
 from spark_apps.catalog.java_files import JavaFiles
@@ -38,7 +38,14 @@ class Measured:
             rows=table.rows,
             sorted_runs_max=table.sorted_runs_max,
             snapshot_id=table.snapshot_id,
+            snapshots=table.snapshots,
+            manifests=table.manifests,
         )
+
+
+def outcome_between(before: Measured, after: Measured, **more: Any) -> Outcome:
+    """The outcome of a run of maintenance: the table before and after it, and `more` of what it reports."""
+    return Outcome(table=after.table, before=before.measure, after=after.measure, **more)
 
 
 def measure_table(session: Session, table: Any, *, pins: bool = True) -> Measured:

@@ -31,7 +31,7 @@ TAG: Final = "Tag"
 BRANCH: Final = "Branch"
 CONSUMER: Final = "Consumer"
 _PREFIXES: Final = {BRANCH: "branch-", CONSUMER: "consumer-", TAG: "tag-"}
-_NO_TAG: Final = "tag-success-file"
+NO_TAG: Final = "tag-success-file"
 """Directory beside the tags: Paimon's option tag.create-success-file."""
 
 
@@ -74,7 +74,7 @@ class _Reader:
     def listed(self) -> Iterator[tuple[str, str]]:
         """Kind and name of each pin."""
         for kind, prefix in _PREFIXES.items():
-            names = set(self.manifests.files.names(f"{self.manifests.location}/{kind.lower()}")) - {_NO_TAG}
+            names = set(self.manifests.files.names(f"{self.manifests.location}/{kind.lower()}")) - {NO_TAG}
             yield from ((kind, name.removeprefix(prefix)) for name in sorted(names) if name.startswith(prefix))
 
     def bytes_of(self, kind: str, name: str) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from paimon_contract.job import Job
 from paimon_contract.parameters.analyze import AnalyzeParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog.measure import measure_table
+from spark_apps.catalog.measure import measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import spec_failure
 from spark_apps.sql.identifiers import CATALOG, qualified
@@ -27,4 +27,4 @@ def run(job: Job, session: Session) -> Outcome:
         name = qualified(CATALOG, job.table.database, job.table.name)
         session.spark.sql(f"ANALYZE TABLE {name} COMPUTE STATISTICS FOR ALL COLUMNS")
     after = measure_table(session, session.table())
-    return Outcome(table=after.table, before=before.measure, after=after.measure)
+    return outcome_between(before, after)

@@ -17,7 +17,7 @@ from paimon_engines.engine import Engine
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.compaction_scope import Scope, scope_of
 from spark_apps.catalog.foreign_commits import FileCommits
-from spark_apps.catalog.measure import Measured, files_for, measure_table, schema_of
+from spark_apps.catalog.measure import Measured, files_for, measure_table, outcome_between, schema_of
 from spark_apps.catalog.own_commits import own_stretches
 from spark_apps.catalog.postponed_buckets import POSTPONE_MODE, partitions_by_buckets
 from spark_apps.catalog.session import Session
@@ -63,16 +63,10 @@ def run(job: Job, session: Session) -> Outcome:
     _refuse_cross_partition(job, table)
     before = measure_table(session, table, pins=False)
     if before.table.snapshot_id is None:
-        return Outcome(table=before.table, before=before.measure, after=before.measure)
+        return outcome_between(before, before)
     count, compared = verified(session, compact.verify, lambda: compact_table(job, session, compact, table, arguments))
     after = measure_table(session, session.table())
-    return Outcome(
-        table=after.table,
-        before=before.measure,
-        after=after.measure,
-        compacted_partitions=count,
-        verification=compared,
-    )
+    return outcome_between(before, after, compacted_partitions=count, verification=compared)
 
 
 def compact_table(
@@ -112,7 +106,7 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
     if scope.partitions:
         return None
     measured = Measured(of_contents(scope.contents, schema))
-    return Outcome(table=measured.table, before=measured.measure, after=measured.measure, compacted_partitions=0)
+    return outcome_between(measured, measured, compacted_partitions=0)
 
 
 def _has_earlier_attempt(job: Job, files: MetadataFiles) -> bool:

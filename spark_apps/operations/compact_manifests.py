@@ -5,7 +5,7 @@ from __future__ import annotations
 from paimon_contract.job import Job
 from paimon_contract.parameters.compact_manifests import CompactManifestsParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog.measure import measure_table
+from spark_apps.catalog.measure import measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import spec_failure
 from spark_apps.sql.identifiers import call, qualified
@@ -27,4 +27,4 @@ def run(job: Job, session: Session) -> Outcome:
     if before.table.snapshot_id is not None:
         session.spark.sql(call(_PROCEDURE, {"table": qualified(job.table.database, job.table.name)})).collect()
     after = measure_table(session, session.table())
-    return Outcome(table=after.table, before=before.measure, after=after.measure)
+    return outcome_between(before, after)

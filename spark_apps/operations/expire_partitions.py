@@ -19,7 +19,7 @@ from paimon_engines.engine import Engine
 from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.bucket_layout import refuse_while_rescaling
 from spark_apps.catalog.due_partitions import MAX_EXAMPLE, report_if_none_is_due
-from spark_apps.catalog.measure import Measured, measure_table
+from spark_apps.catalog.measure import Measured, measure_table, outcome_between
 from spark_apps.catalog.partition_times import PartitionTime, partition_time
 from spark_apps.catalog.partitions import Partition, PartitionNames, PartitionReader, PartitionSpec, drop_partitions
 from spark_apps.catalog.session import Session
@@ -78,7 +78,7 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
     if found is None:
         return None
     measured = Measured(of_contents(contents, schema))
-    return Outcome(table=measured.table, before=measured.measure, after=measured.measure, partitions=found)
+    return outcome_between(measured, measured, partitions=found)
 
 
 def _is_supported(job: Job, expire: ExpirePartitionsParameters, schema: TableSchema) -> bool:

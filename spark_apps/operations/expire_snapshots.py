@@ -12,17 +12,24 @@ A snapshot can be the only proof of a write's commit, so the open entries of the
 from __future__ import annotations
 
 import dataclasses
+import time
 from typing import Any
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_contract.result import Outcome
+from paimon_engines.engine import Engine
+from spark_apps.catalog.due_snapshots import is_certainly_nothing_due
 from spark_apps.catalog.expiry import expire_all_snapshots, expire_consumers, run_automatic_tags
-from spark_apps.catalog.measure import measure_table
+from spark_apps.catalog.measure import Measured, measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.recovery import resolve_all_entries
+from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.measurement import of_contents
+from spark_apps.metadata.observation import Observer
+from spark_apps.metadata.table_files import TableFiles, is_as_verified, location_of
 from spark_apps.schema.isolate import invalid_part
 
 PARAMETERS = ExpireSnapshotsParameters
@@ -43,11 +50,32 @@ def run(job: Job, session: Session) -> Outcome:
     expire = job.parameters_as(PARAMETERS)
     table = session.table()
     retention = _checked(expire, table, session)
+    before = measure_table(session, table, pins=False)
     resolve_all_entries(job, session, table)
     run_automatic_tags(table)
     expire_consumers(session, table)
     expired = expire_all_snapshots(table, retention)
-    return Outcome(expired=expired, table=measure_table(session, table).table)
+    return outcome_between(before, measure_table(session, table), expired=expired)
+
+
+def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001
+    """Ends where nothing is due; None where anything may be, and for what a JVM refuses.
+
+    Entries of ledgers stay open then: no snapshot goes that could prove them.
+    """
+    location = location_of(job)
+    schema = TableFiles(files, location).latest_schema()
+    if schema is None or not is_as_verified(job, schema):
+        return None
+    if not is_certainly_nothing_due(job.parameters_as(PARAMETERS), schema, files, location, now()):
+        return None
+    measured = Measured(of_contents(Observer(files, location, schema).observe().contents, schema))
+    return outcome_between(measured, measured, expired=0)
+
+
+def now() -> int:
+    """The current time in ms."""
+    return time.time_ns() // 1_000_000
 
 
 def _checked(expire: ExpireSnapshotsParameters, table: Any, session: Session) -> Any:

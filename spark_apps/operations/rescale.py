@@ -26,7 +26,7 @@ from spark_apps.catalog.bucket_layout import (
 )
 from spark_apps.catalog.content import content_changes, content_of
 from spark_apps.catalog.foreign_commits import is_run_commit
-from spark_apps.catalog.measure import measure_table
+from spark_apps.catalog.measure import measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.errors import spec_failure
@@ -62,7 +62,7 @@ def run(job: Job, session: Session) -> Outcome:
         complete(job, session, table, tag)
     after = measure_table(session, session.existing_table())
     done = RescaleSummary(done=len(layout) - len(left), total=len(layout), finished=not left)
-    return Outcome(table=after.table, before=before.measure, after=after.measure, rescale=done)
+    return outcome_between(before, after, rescale=done)
 
 
 def begin(session: Session, table: Any, layout: list[PartitionLayout], count: int) -> None:

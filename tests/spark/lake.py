@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from paimon_operator.core.operations.schema import provision
 from paimon_operator.core.spec.context import TableContext
 from paimon_schema.paimon_json import paimon_json
 from paimon_schema.type_parser import TypeTextError, parse
-from tests.spark.due_partitions import without_a_due_partition
+from tests.spark.due_partitions import without_a_due_partition, without_a_due_snapshot
 from tests.support import builders, lake_reader
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
@@ -73,6 +74,10 @@ class Ended:
 
 class RefusedBySparkError(Exception):
     """Spark failed at a statement or a query outside of runs."""
+
+
+MEASURED = ("Analyze", "Compact", "CompactManifests", "ExpirePartitions", "ExpireSnapshots", "Rescale")
+"""Operations of maintenance that measure every table."""
 
 
 @dataclass
@@ -189,7 +194,20 @@ class Lake:
         return self.job("Compact", compact={"strategy": "Full", **more})
 
     def expire(self, **more: Any) -> Ended:
-        return self.perform(self.job("ExpireSnapshots", expireSnapshots=more))
+        """Performs ExpireSnapshots. Where it would end without a JVM in the image, it must find nothing to do here."""
+        asked = self.job("ExpireSnapshots", expireSnapshots=more)
+        alone = without_a_due_snapshot(asked, self.engine.id)
+        files = sorted(self.metadata_files()) if alone is not None else []
+        ended = self.perform(asked)
+        if alone is not None:
+            assert (ended.ok()["expired"], ended.ok()["before"]) == (0, alone["before"])
+            assert sorted(self.metadata_files()) == files, "no tag, consumer, changelog or snapshot comes or goes"
+        return ended
+
+    def metadata_files(self) -> Iterator[Path]:
+        """What an expiry creates and removes, without the hints and the empty directories."""
+        for kind in ("snapshot", "changelog", "tag", "consumer"):
+            yield from (self.table_directory / kind).glob(f"{kind}-*")
 
     def expire_partitions(self, *, now: datetime | None = None, **more: Any) -> Ended:
         """Performs ExpirePartitions at `now`, by default at the current time.
@@ -258,6 +276,8 @@ class Lake:
     def perform(self, job: dict[str, Any], **more: Any) -> Ended:
         """Performs the job in the worker; spark_worker explains `more`."""
         result, code = self.jvm.ask(job=str(self.save(job)), **more)
+        if code == 0 and job["operation"] in MEASURED:
+            assert {"before", "after"} <= result.keys(), "the history of maintenance shows the table before and after"
         return Ended(result, code)
 
     def die_at(self, moment: str, job: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.spark.due_partitions import without_a_due_snapshot
 from tests.spark.lake import Lake
 
 DAY = 86_400
@@ -74,3 +75,18 @@ def test_the_expiry_of_a_missing_table_is_refused(lake: Lake) -> None:
     ended = lake.expire(timeRetained="1 d")
 
     assert (ended.code, ended.error["reason"]) == (25, "TableNotFound")
+
+
+def test_a_run_without_anything_to_do_needs_no_jvm_and_one_with_a_due_snapshot_does(written: Lake) -> None:
+    def alone(**retention: Any) -> dict[str, Any] | None:
+        return without_a_due_snapshot(written.job("ExpireSnapshots", expireSnapshots=retention), written.engine.id)
+
+    nothing = alone(timeRetained="1 d")
+    assert nothing is not None
+    assert (nothing["expired"], nothing["before"]["snapshots"]) == (0, 54)
+    assert written.expire(timeRetained="1 d").ok()["before"] == nothing["before"]
+
+    assert alone(timeRetained="1 d", numRetainedMax=53) is None
+    done = written.expire(timeRetained="1 d", numRetainedMax=53).ok()
+    assert (done["expired"], done["before"]["snapshots"], done["after"]["snapshots"]) == (1, 54, 53)
+    assert alone(timeRetained="1 d", numRetainedMax=53) is not None, "the next tick finds nothing"

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobSpark, JobTable
 from paimon_contract.parameters.compact import CompactParameters
-from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
+from paimon_contract.parameters.compact_manifests import CompactManifestsParameters
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.pod_overlay import PodOverlay
@@ -177,9 +177,9 @@ def test_only_the_driver_of_an_operation_that_may_need_no_jvm_tries_without_one(
     def tries(launch: Launch, of: PaimonRun) -> bool:
         return {"name": "TRY_WITHOUT_JVM", "value": "1"} in a_pod(launch, of)["spec"]["containers"][0]["env"]
 
-    expire = run("expire", table=ORDERS, type="ExpireSnapshots", compact=None)
-    expiring = replace(LAUNCH, job=job(expire, ExpireSnapshotsParameters()))
-    assert (tries(EVERYTHING, PROVISION), tries(LAUNCH, COMPACT), tries(expiring, expire)) == (True, True, False)
+    merge = run("merge", table=ORDERS, type="CompactManifests", compact=None)
+    merging = replace(LAUNCH, job=job(merge, CompactManifestsParameters()))
+    assert (tries(EVERYTHING, PROVISION), tries(LAUNCH, COMPACT), tries(merging, merge)) == (True, True, False)
 
 
 def test_the_config_map_of_the_job_is_immutable() -> None:

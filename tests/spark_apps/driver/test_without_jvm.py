@@ -16,6 +16,7 @@ import pytest
 from paimon_contract.exit_codes import START_JVM, ExitCode
 from paimon_contract.job import Job, JobCatalog, files_digest, job_text
 from paimon_contract.parameters.drop import DropParameters
+from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_schema.plan import make_plan
@@ -26,6 +27,8 @@ from spark_apps.metadata.volume import VolumeFiles
 from spark_apps.schema.declared import declared_schema
 from tests.spark_apps.jobs import job
 from tests.support import builders
+from tests.support.fabricated_avro import DataFile
+from tests.support.fabricated_table import FabricatedTable
 
 ROOT = Path(__file__).parents[3]
 JAVA_STARTED = 42
@@ -247,6 +250,19 @@ def test_certificates_are_prepared_for_java_only(pod: Pod) -> None:
     missing = {"STORAGE_CA_FILE": str(pod.directory / "none")}
     assert pod.start(pod.job(NARROWER), **missing).code == ExitCode.SPEC
     assert pod.start(pod.job(), **missing).code not in (JAVA_STARTED, ExitCode.SPEC)
+
+
+def test_an_expiry_starts_java_only_where_a_snapshot_may_expire(pod: Pod) -> None:
+    made = FabricatedTable(pod.table(bucket="4").parents[1])
+    made.commit([DataFile(name="f1")])
+    made.commit([DataFile(name="f2")])
+    of = replace(pod.job(), operation="ExpireSnapshots", parameters=ExpireSnapshotsParameters())
+    assert needs_java(pod.start(replace(of, parameters=ExpireSnapshotsParameters(num_retained_min=1))))
+    nothing = pod.start(of)
+    assert nothing.code == 0, nothing.log
+    assert nothing.result is not None
+    assert (nothing.result["ok"], nothing.result["expired"]) == (True, 0)
+    assert nothing.result["before"]["snapshots"] == nothing.result["after"]["snapshots"] == 2
 
 
 def test_the_codes_of_a_driver_differ_from_those_that_start_java() -> None:

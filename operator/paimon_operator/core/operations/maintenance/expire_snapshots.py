@@ -82,5 +82,6 @@ OPERATION: Final = OperationSpec(
     need=need,
     gain=snapshots_gained,
     in_windows=True,
+    may_end_without_jvm=True,
     small=True,
 )
