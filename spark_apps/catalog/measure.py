@@ -14,7 +14,7 @@ from spark_apps.metadata import files_of
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.health import time_text
 from spark_apps.metadata.measurement import now_text, of_contents, of_schema
-from spark_apps.metadata.observation import Observer
+from spark_apps.metadata.observation import Observation, Observer
 from spark_apps.metadata.pins import read_pins
 from spark_apps.metadata.settings import FIXED, SMALL_FILE_SHARE
 from spark_apps.metadata.table_files import location_of
@@ -27,6 +27,8 @@ class Measured:
     """One measurement of the table, in the two forms that a result has."""
 
     table: ResultTable
+    observation: Observation | None = None
+    """What it was measured by; None: Paimon has counted."""
 
     @property
     def measure(self) -> ResultMeasure:
@@ -48,16 +50,17 @@ def outcome_between(before: Measured, after: Measured, **more: Any) -> Outcome:
     return Outcome(table=after.table, before=before.measure, after=after.measure, **more)
 
 
-def measure_table(session: Session, table: Any, *, pins: bool = True) -> Measured:
+def measure_table(session: Session, table: Any, *, pins: bool = True, before: Measured | None = None) -> Measured:
     """Measures `table` (Java FileStoreTable), by Paimon itself only where its metadata cannot be read otherwise.
 
-    `pins`: also what tags, branches and consumers keep.
+    `pins`: also what tags, branches and consumers keep. What `before` has read of the same table is not read again.
     """
     schema = schema_of(table)
     if table.snapshotManager().latestSnapshotId() is None:  # (a new table: nothing else needs to be started)
         return Measured(of_contents(None, schema))
     try:
-        return Measured(measured(files_for(session), location_of(session.job), schema, pins=pins))
+        known = before.observation if before is not None else None
+        return measured(files_for(session), location_of(session.job), schema, pins=pins, known=known)
     except UnreadableError as error:
         log_step(f"Paimon counts the files: {error}")
     return Measured(_counted(session, table, schema))
@@ -73,16 +76,19 @@ def files_for(session: Session) -> MetadataFiles:
     return found or JavaFiles(session)
 
 
-def measured(files: MetadataFiles, location: str, schema: TableSchema, *, pins: bool = True) -> ResultTable:
+def measured(
+    files: MetadataFiles, location: str, schema: TableSchema, *, pins: bool = True, known: Observation | None = None
+) -> Measured:
     """Measures the table at `location`, of which `schema` is the latest schema. Raises UnreadableError."""
     observer = Observer(files, location, schema)
     measured_at = now_text()
-    contents = observer.observe().contents
-    table = of_contents(contents, schema, measured_at)
+    # Without its hint, `known` says nothing of the snapshots: LATEST does not change when some of them expire.
+    seen = observer.observe(None if known is None else replace(known, hint=None))
+    contents, table = seen.contents, of_contents(seen.contents, schema, measured_at)
     if contents is None or not pins:
-        return table
+        return Measured(table, seen)
     found = read_pins(observer.manifests, contents.snapshot, contents.earliest)
-    return replace(table, pins=found.shown, pins_count=found.count)
+    return Measured(replace(table, pins=found.shown, pins_count=found.count), seen)
 
 
 def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:

@@ -26,5 +26,5 @@ def run(job: Job, session: Session) -> Outcome:
     if before.table.snapshot_id is not None:
         name = qualified(CATALOG, job.table.database, job.table.name)
         session.spark.sql(f"ANALYZE TABLE {name} COMPUTE STATISTICS FOR ALL COLUMNS")
-    after = measure_table(session, session.table())
+    after = measure_table(session, session.table(), before=before)
     return outcome_between(before, after)

@@ -65,7 +65,7 @@ def run(job: Job, session: Session) -> Outcome:
     if before.table.snapshot_id is None:
         return outcome_between(before, before)
     count, compared = verified(session, compact.verify, lambda: compact_table(job, session, compact, table, arguments))
-    after = measure_table(session, session.table())
+    after = measure_table(session, session.table(), before=before)
     return outcome_between(before, after, compacted_partitions=count, verification=compared)
 
 

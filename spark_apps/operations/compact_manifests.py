@@ -26,5 +26,5 @@ def run(job: Job, session: Session) -> Outcome:
     before = measure_table(session, session.table(), pins=False)
     if before.table.snapshot_id is not None:
         session.spark.sql(call(_PROCEDURE, {"table": qualified(job.table.database, job.table.name)})).collect()
-    after = measure_table(session, session.table())
+    after = measure_table(session, session.table(), before=before)
     return outcome_between(before, after)

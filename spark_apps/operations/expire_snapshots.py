@@ -55,7 +55,7 @@ def run(job: Job, session: Session) -> Outcome:
     run_automatic_tags(table)
     expire_consumers(session, table)
     expired = expire_all_snapshots(table, retention)
-    return outcome_between(before, measure_table(session, table), expired=expired)
+    return outcome_between(before, measure_table(session, table, before=before), expired=expired)
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001

@@ -50,7 +50,7 @@ def _measured(job: Job, files: MetadataFiles, schemas: Schemas, schema_id: int) 
     """The table's health; None where only Paimon could read it, for which no JVM is started."""
     schema = schemas.schema(schema_id)
     try:
-        return None if schema is None else measured(files, location_of(job), schema)
+        return None if schema is None else measured(files, location_of(job), schema).table
     except UnreadableError as error:
         log_step(f"the table is not measured: {error}")
         return None

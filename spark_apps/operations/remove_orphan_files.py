@@ -20,18 +20,16 @@ from paimon_contract.parameters.remove_orphan_files import (
     RESTORE,
     RemoveOrphanFilesParameters,
 )
-from paimon_contract.result import OrphanFiles, Outcome, ResultTable
+from paimon_contract.result import OrphanFiles, Outcome
 from paimon_engines.engine import Engine
 from paimon_schema.option_changes import OWNER_OPTION
 from spark_apps.catalog.foreign_commits import FileCommits, inspected
-from spark_apps.catalog.measure import Measured, outcome_between
+from spark_apps.catalog.measure import Measured, measured, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.ledger import NO_LEDGER, ledgers_of
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.health import time_text
-from spark_apps.metadata.measurement import of_contents
-from spark_apps.metadata.observation import Observation, Observer
 from spark_apps.metadata.snapshots import SnapshotFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.orphans import storage_in
@@ -87,26 +85,16 @@ def _outcome(job: Job, files: StorageFiles) -> Outcome:
     after = None if before is None else _measured(job, files, before)
     if before is None or after is None:
         return Outcome(orphan_files=done)
-    return outcome_between(Measured(before.table), Measured(after.table), orphan_files=done)
+    return outcome_between(before, after, orphan_files=done)
 
 
-@dataclass(frozen=True)
-class _Measurement:
-    """A look at the table, and what it says."""
-
-    table: ResultTable
-    observation: Observation
-
-
-def _measured(job: Job, files: StorageFiles, previous: _Measurement | None) -> _Measurement | None:
+def _measured(job: Job, files: StorageFiles, before: Measured | None) -> Measured | None:
     """The table now; None where only Paimon could read it, which no search for orphans needs."""
     location = location_of(job)
     try:
         schema = TableFiles(files, location).latest_schema()
-        if schema is None:
-            return None
-        found = Observer(files, location, schema).observe(None if previous is None else previous.observation)
-        return _Measurement(of_contents(found.contents, schema), found)
+        known = None if before is None else before.observation
+        return None if schema is None else measured(files, location, schema, pins=False, known=known)
     except UnreadableError as error:
         log_step(f"the table is not measured: {error}")
         return None

@@ -60,7 +60,7 @@ def run(job: Job, session: Session) -> Outcome:
     left = other_counts(layout, rescale.count) if tag is not None else []
     if not left:
         complete(job, session, table, tag)
-    after = measure_table(session, session.existing_table())
+    after = measure_table(session, session.existing_table(), before=before)
     done = RescaleSummary(done=len(layout) - len(left), total=len(layout), finished=not left)
     return outcome_between(before, after, rescale=done)
 

@@ -34,7 +34,7 @@ def observer(lake: Lake) -> Observer:
 
 def measure(lake: Lake) -> ResultTable:
     found = observer(lake)
-    return measured(found.files, found.location, found.schema)
+    return measured(found.files, found.location, found.schema).table
 
 
 def system_table(lake: Lake, name: str, query: str = "SELECT * FROM {}") -> list[dict[str, Any]]:
