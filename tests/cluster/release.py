@@ -88,10 +88,13 @@ def install(env: Mapping[str, str], found: Mapping[str, Any], *, chart: Path = C
 
     The operator watches all namespaces, which an earlier chart does by default, unless `more` names some.
     """
-    scope = {} if chart != CHART or "watchNamespaces" in more else {"allNamespaces": True}
+    scope: dict[str, Any] = {} if chart != CHART or "watchNamespaces" in more else {"allNamespaces": True}
+    given = values(found)
+    if chart != CHART:
+        del given["service"]  # unknown to an earlier chart
     command = ["helm", "upgrade", "--install", RELEASE, str(chart), "--namespace", NAMESPACE]
     flags = ["--values", "-", "--wait", "--timeout", "3m"]
-    text = yaml.safe_dump(values(found) | scope | more)
+    text = yaml.safe_dump(given | scope | more)
     subprocess.run([*command, *flags], input=text, env=dict(env), text=True, check=True)
 
 
