@@ -32,7 +32,7 @@ All have the same schedules: minor compactions every 15 minutes, a full one at 0
 A table's threshold of the minor one is 5, 8 or 10 sorted runs, or small files without a key. Full ones use the default.
 """
 _AT_A_TICK: Final = {
-    OPERATOR: "its pure core decides by `when`, with the last look of the catalog's observer",
+    OPERATOR: "its pure core decides by `when`, with the last observation of the catalog's observer",
     UNOBSERVED: "the same without looks, as on HDFS: a driver reads the metadata first, without a JVM",
     CRON: "a Spark run, which compacts or expires whatever there is",
     THRESHOLD: "a Spark run, which measures by SQL, and compacts where the worst bucket reaches the threshold",
@@ -46,7 +46,7 @@ _MODEL: Final = """\
 * Compactions merge by Paimon's rules (universal compaction). No row is dropped as an older version of a key.
 * What is written during a compaction stays in front of its result. Compactions of a table never overlap.
 * No limit of runs, budget or maintenance window holds for any policy.
-* The observer looks at each table once a minute, at a second of its own.
+* The observer observes each table once a minute, at a second of its own.
 
 A run takes these seconds, from figures of [benchmarks.md](benchmarks.md) (`costs.py` names each source):
 
