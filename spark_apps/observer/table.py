@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,6 +20,8 @@ SCHEMA_EVERY: Final = 10
 """Looks after which the schema is asked for again: a change of an option makes no snapshot."""
 IDLE_AFTER: Final = 10
 """Looks without a change after which every second pass leaves the table out."""
+QUIET_FOR_MS: Final = 3_600_000
+"""A table without a commit for so long is idle from the first look on. A process that begins asks for it less."""
 MOST_REST: Final = 32
 """Passes that leave out a table that could not be read many times."""
 Found = ResultTable | str
@@ -78,7 +81,8 @@ class WatchedTable:
         if self._failures == 1 and isinstance(self.found, ResultTable):
             return False  # (one failure is no news: the storage may have been away for a moment)
         is_same = self.found is not None and _same(found, self.found)
-        self._idle = self._idle + 1 if is_same else 0
+        was_quiet = self.found is None and _is_quiet(self.observation)
+        self._idle = IDLE_AFTER if was_quiet else self._idle + 1 if is_same else 0
         self.found, self.looked = self.found if is_same else found, True
         return self._failures == 0
 
@@ -118,6 +122,12 @@ class WatchedTable:
         if found is None:
             raise UnreadableError(f"{self.location} holds no table")
         return found
+
+
+def _is_quiet(observation: Observation | None) -> bool:
+    """Whether the last commit is long ago."""
+    contents = None if observation is None else observation.contents
+    return contents is not None and time.time() * 1000 - contents.snapshot.time_ms > QUIET_FOR_MS
 
 
 def _schema_id(observation: Observation) -> int | None:

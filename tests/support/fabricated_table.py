@@ -21,7 +21,7 @@ from paimon_schema.table_schema import TableSchema, read_schema_file
 from tests.support.fabricated_avro import DataFile, Record, index_manifest_of, listed, manifest_list_of, manifest_of
 
 START_MS = 1_700_000_000_000
-"""Snapshot n is n minutes after it."""
+"""Snapshot n is n minutes after it, unless a table has a start of its own."""
 
 
 def schema_of(**members: Any) -> TableSchema:
@@ -63,6 +63,7 @@ class FabricatedTable:
     live: dict[str, DataFile] = field(default_factory=dict)
     deleted: Mapping[str, int | None] = field(default_factory=dict)
     """Data file -> rows that its deletion vector deletes."""
+    start_ms: int = START_MS
     _history: dict[int, _Version] = field(default_factory=dict)
     _names: Any = field(default_factory=lambda: itertools.count(1))
 
@@ -176,7 +177,7 @@ class FabricatedTable:
             "commitUser": "user",
             "commitIdentifier": 2**63 - 1,
             "commitKind": "APPEND",
-            "timeMillis": START_MS + 60_000 * id_,
+            "timeMillis": self.start_ms + 60_000 * id_,
             "totalRecordCount": sum(each.rows for each in self.live.values()),
         }
         self._put(self.snapshot_file(id_), json.dumps(document | dict(members)).encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,13 @@ SCHEMA: dict[str, Any] = {
 class FabricatedWarehouse:
     """Tables `shop.t0`, `shop.t1`, ... with one snapshot each, and an observer of them. `t0` has the UID `uid-0`."""
 
-    def __init__(self, root: Path, count: int, most_kept: int = MAX_ENTRIES) -> None:
+    def __init__(
+        self, root: Path, count: int, most_kept: int = MAX_ENTRIES, *, written_ago: timedelta = timedelta()
+    ) -> None:
+        """`written_ago`: the time since the snapshot of each table."""
         self.root, self.files = root, Recorded()
-        self.tables = [FabricatedTable(root / "shop.db" / f"t{n}") for n in range(count)]
+        start_ms = int((datetime.now(UTC) - written_ago).timestamp() * 1000)
+        self.tables = [FabricatedTable(root / "shop.db" / f"t{n}", start_ms=start_ms) for n in range(count)]
         for table in self.tables:
             self.put_schema(table)
             table.commit([data_file("a", level=5), data_file("b")])

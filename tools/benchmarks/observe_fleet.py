@@ -1,8 +1,11 @@
 """What one pass over many tables costs: `python -m tools.benchmarks.observe_fleet [TABLES] [CHANGED]`.
 
-The tables are metadata files on a real S3 server of this machine. Of each pass after the first, CHANGED tables have one
-new commit and all others have none. Requests, CPU time of this process and its memory are counted; the passes are those
-of one process that keeps its state. At the end, every state is compared with a full read.
+The passes are those of an observer, over tables whose metadata files are on a real S3 server of this machine. Before
+each pass after the first, CHANGED tables (10) get one commit, and all others none: their last one is a day old.
+Requests, CPU time of this process and its memory are counted. At the end, every table is compared with a full read.
+
+It fails where a pass after the first takes more requests than there are tables and changed ones (1,010), or more than a
+millisecond of a core for each table.
 """
 
 from __future__ import annotations
@@ -12,21 +15,36 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from typing import Final, NamedTuple
 
+from paimon_contract.job import JobCatalog
 from paimon_engines.loader import load_engine
 from spark_apps.metadata.base import MAX_BYTES, MetadataFiles, Stamped
-from spark_apps.metadata.observation import PROBE_EVERY, Observation, Observer
+from spark_apps.metadata.observation import Observer
 from spark_apps.metadata.s3 import S3Files
+from spark_apps.observer.passes import Watched
+from spark_apps.observer.table import IDLE_AFTER, SCHEMA_EVERY
 from tests.cluster.s3 import REGION
 from tests.support.fabricated_avro import data_file
-from tests.support.fabricated_table import FabricatedTable, schema_of
+from tests.support.fabricated_table import FabricatedTable
+from tests.support.fabricated_warehouse import FabricatedWarehouse
 from tests.support.s3_server import S3Server, s3_server
 
-SNAPSHOTS = 5
-FILES_PER_COMMIT = 20
+FILES_PER_COMMIT: Final = 20
+PASSES: Final = IDLE_AFTER + SCHEMA_EVERY
+CPU_S_PER_TABLE: Final = 0.001
+
+
+class Cost(NamedTuple):
+    """What one pass has used."""
+
+    requests: int
+    cpu_s: float
+    seconds: float
 
 
 @dataclass
@@ -49,65 +67,67 @@ class Counted:
         return self.files.names(directory)
 
 
-@dataclass
 class Fleet:
-    """The tables, and what is known of each."""
+    """The tables, and an observer of them."""
 
-    tables: list[FabricatedTable]
-    files: Counted
-    states: list[Observation | None]
+    def __init__(self, server: S3Server, directory: Path, count: int) -> None:
+        """Writes the tables below the directory that the server serves."""
+        os.environ.update(server.keys)
+        keys = load_engine("paimon-1.4").s3
+        options = {keys.endpoint_key: server.endpoint, keys.region_key: REGION, keys.path_style_key: "true"}
+        warehouse = FabricatedWarehouse(directory / "s3" / "lake" / "w", count, written_ago=timedelta(days=1))
+        self.tables, self._files = warehouse.tables, Counted(S3Files.of(options, keys))
+        self.watched = Watched(JobCatalog("s3://lake/w", "filesystem"), self._files)
+        self.watched.follow(warehouse.wanted())
 
-    def observer(self, number: int) -> Observer:
-        """The observer of a table."""
-        return Observer(self.files, f"s3://lake/w/t{number}", schema_of())
-
-    def look(self) -> tuple[int, float, float]:
-        """One pass: its requests, CPU seconds and seconds."""
-        self.files.requests = 0
+    def look(self) -> Cost:
+        """One pass, of which the operator gets all that was found."""
+        self._files.requests = 0
         cpu, wall = time.process_time(), time.monotonic()
-        self.states = [self.observer(number).observe(state) for number, state in enumerate(self.states)]
-        return self.files.requests, time.process_time() - cpu, time.monotonic() - wall
+        self.watched.look()
+        for table in self.watched.tables.values():
+            table.reported = table.found
+        return Cost(self._files.requests, time.process_time() - cpu, time.monotonic() - wall)
 
-    def change(self, number: int) -> None:
-        """A commit of 20 files into a table."""
-        table = self.tables[number]
-        table.commit([data_file(f"{table.latest}-{n}", bucket=n) for n in range(FILES_PER_COMMIT)])
-
-
-def fleet_of(count: int, server: S3Server, directory: Path) -> Fleet:
-    """Tables below the directory that the server serves."""
-    tables = [FabricatedTable(directory / "s3" / "lake" / "w" / f"t{number}") for number in range(count)]
-    os.environ.update(server.keys)
-    keys = load_engine("paimon-1.4").s3
-    options = {keys.endpoint_key: server.endpoint, keys.region_key: REGION, keys.path_style_key: "true"}
-    fleet = Fleet(tables, Counted(S3Files.of(options, keys)), [None] * count)
-    for number in range(count):
-        for _ in range(SNAPSHOTS):
-            fleet.change(number)
-    return fleet
+    def require_as_read_in_full(self) -> None:
+        """Raises AssertionError for a table of which the observer knows something else than a full read finds."""
+        for _ in range(2):  # one of two passes looks at an idle table
+            self.look()
+        for table in self.watched.tables.values():
+            assert table.schema is not None
+            full = Observer(self._files, table.location, table.schema).observe()
+            assert table.observation is not None
+            assert table.observation.contents == full.contents, f"{table.location} differs from a full read"
 
 
-def show(name: str, cost: tuple[int, float, float]) -> None:
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"| {name} | {cost[0]} | {cost[1]:.2f} | {cost[2]:.1f} | {memory:.0f} |")
+def commit(table: FabricatedTable) -> None:
+    """A commit of 20 files."""
+    table.commit([data_file(f"{table.latest}-{n}", bucket=n) for n in range(FILES_PER_COMMIT)])
 
 
-def main(count: int, changed: int) -> None:
-    """Prints a row for each pass."""
+def missed(costs: Sequence[Cost], tables: int, changed: int) -> list[str]:
+    """The passes after the first that have used more than they may."""
+    most, most_s = tables + changed, CPU_S_PER_TABLE * tables
+    problems = [f"{each.requests} requests, goal {most}" for each in costs[1:] if each.requests > most]
+    return problems + [f"{each.cpu_s:.2f} s of CPU, goal {most_s:.2f}" for each in costs[1:] if each.cpu_s > most_s]
+
+
+def main(count: int, changed: int) -> int:
+    """Prints a row for each pass. Returns 1 where a goal is missed."""
     with tempfile.TemporaryDirectory() as scratch, s3_server(Path(scratch), "lake") as server:
-        fleet = fleet_of(count, server, Path(scratch))
+        fleet, costs = Fleet(server, Path(scratch), count), []
         print("| pass | requests | CPU s | s | MiB |\n|---|---|---|---|---|")
-        show("first", fleet.look())
-        show("nothing has changed", fleet.look())
-        for number in range(3, 2 * PROBE_EVERY + 2):
-            for table in range(changed):
-                fleet.change(table)
-            show(f"{number}, {changed} commits", fleet.look())
-        for number, state in enumerate(fleet.states):
-            full = fleet.observer(number).observe()
-            assert state is not None
-            assert state.contents == full.contents, f"table {number} differs from a full read"
+        for number in range(1, PASSES + 1):
+            for table in fleet.tables[: changed if number > 1 else 0]:
+                commit(table)
+            costs.append(cost := fleet.look())
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(f"| {number} | {cost.requests} | {cost.cpu_s:.2f} | {cost.seconds:.1f} | {memory:.0f} |", flush=True)
+        fleet.require_as_read_in_full()
+    problems = missed(costs, count, changed)
+    print("\n".join(problems))
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    main(*(int(each) for each in (sys.argv[1:] + ["1000", "10"][len(sys.argv) - 1 :])))
+    sys.exit(main(*(int(each) for each in (sys.argv[1:] + ["1000", "10"][len(sys.argv) - 1 :]))))
