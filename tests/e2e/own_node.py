@@ -70,7 +70,7 @@ class OwnNode:
 
     def install(self, **more: Any) -> None:
         """Installs the release of the checkout or upgrades to it."""
-        release.install(self.lab.env, self.now, **{"service": {}, **more})  # it keeps the address that it has
+        release.install(self.lab.env, self.now, **more)
         self._apply_catalog()
 
     def _apply_catalog(self) -> None:

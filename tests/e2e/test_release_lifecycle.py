@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from tests.e2e.kills import OPERATOR_LABEL, driver_held, kill_container
 from tests.e2e.own_node import OwnNode, cluster_in, searched
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]  # the first one can build the earlier images
+ITS_OWN_ADDRESS: dict[str, Any] = {"service": {}}
+"""The Service keeps the address that the earlier release got."""
 PASSED = (True, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
 
 
@@ -33,7 +36,7 @@ def test_an_upgrade_starts_no_run_and_an_active_run_ends_once(node: OwnNode) -> 
     kubectl.apply(node.fill("moving", "moving/1.json", range(20)))
     run, done = node.wait_for_running_driver("moving"), node.work("kept")
     with driver_held(run):
-        node.install()
+        node.install(**ITS_OWN_ADDRESS)
 
     node.lab.settled("moving")
     assert node.is_written_once("moving")
@@ -52,7 +55,7 @@ def test_tables_outlive_the_release_and_are_adopted_without_a_run(node: OwnNode)
     assert (kubectl.get("paimontable", "kept") or {})["metadata"]["uid"] == uid
     assert node.ids("kept") == list(range(10))
 
-    node.install()
+    node.install(**ITS_OWN_ADDRESS)
     kubectl.apply(node.fill("later", "later/1.json", range(5)))
     node.lab.settled("later")  # the new operator has reconciled every object
     assert {table: node.work(table) for table in before} == before
@@ -64,7 +67,7 @@ def test_tables_outlive_the_release_and_are_adopted_without_a_run(node: OwnNode)
 
 
 def test_a_killed_leader_is_replaced_by_its_standby_and_the_run_ends_once(node: OwnNode) -> None:
-    node.install(replicas=2)  # waits until both are Ready
+    node.install(**ITS_OWN_ADDRESS, replicas=2)  # waits until both are Ready
     node.system.until(
         "poddisruptionbudget", release.RELEASE, lambda o: o and o["status"]["currentHealthy"] == 2, what="fulfilled"
     )
@@ -90,7 +93,7 @@ def test_a_killed_leader_is_replaced_by_its_standby_and_the_run_ends_once(node: 
 
 
 def test_helm_test_fails_for_a_right_too_much_and_for_a_right_too_few(node: OwnNode) -> None:
-    node.install(watchNamespaces=[release.SHOP])
+    node.install(**ITS_OWN_ADDRESS, watchNamespaces=[release.SHOP])
     assert node.helm_test() == PASSED
 
     account = f"--serviceaccount={release.NAMESPACE}:{release.RELEASE}"

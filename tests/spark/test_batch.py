@@ -66,6 +66,7 @@ def test_threads_use_spark_one_after_the_other_and_a_line_of_java_names_the_run_
     tables = TABLES[:3]
     for table in tables:
         lake.perform(provision(lake, table)).ok()
+        lake.outside(*[f"INSERT INTO outside.shop.{table} VALUES (1)"] * 2)  # a snapshot is due, so a JVM is needed
     with serving(TurnGiver()) as giver:
         jobs = [expire(lake, table) for table in tables]
         done = drive(lake, giver, jobs, tmp_path, SPARK_APPS_MAIN=str(USES_SPARK))
@@ -78,16 +79,20 @@ def test_threads_use_spark_one_after_the_other_and_a_line_of_java_names_the_run_
 
 
 @pytest.mark.newest_engine
-def test_partitions_of_two_tables_expire_in_one_process(lake: Lake, tmp_path: Path) -> None:
+def test_one_process_expires_partitions_then_compacts_then_expires_snapshots(lake: Lake, tmp_path: Path) -> None:
     rows = "VALUES (1, '2020-01-01'), (2, '2999-01-01')"
     for table in ("a", "b"):
         columns = {"id": "BIGINT", "dt": "STRING"}
         made = lake.provision_job(columns, keys=["dt", "id"], partitions=["dt"], options={"bucket": "1"})
         lake.perform(of_table(made, table)).ok()
-        lake.outside(f"INSERT INTO outside.shop.{table} {rows}")
-    jobs = [expire_partitions(lake, "a"), expire(lake, "a"), expire_partitions(lake, "b")]
+        lake.outside(*[f"INSERT INTO outside.shop.{table} {rows}"] * 2)
+    compact = of_table(lake.job("Compact", run="compact-a", compact={"strategy": "Full"}), "a")
+    jobs = [expire_partitions(lake, "a"), compact, expire(lake, "a"), expire_partitions(lake, "b")]
     with serving(TurnGiver()) as giver:
         done = drive(lake, giver, jobs, tmp_path)
     assert done.code == 0, done.log
     results = giver.results()
     assert [results[f"partitions-{table}"]["partitions"]["expired"] for table in ("a", "b")] == [1, 1], done.log
+    compacted, expired = results["compact-a"], results["expire-a"]
+    assert (compacted["before"]["files"], compacted["after"]["files"]) == (2, 1), "what has expired is not compacted"
+    assert (expired["before"]["snapshots"], expired["after"]["snapshots"]) == (4, 1)
