@@ -66,7 +66,7 @@ def test_threads_use_spark_one_after_the_other_and_a_line_of_java_names_the_run_
     tables = TABLES[:3]
     for table in tables:
         lake.perform(provision(lake, table)).ok()
-        lake.outside(*[f"INSERT INTO outside.shop.{table} VALUES (1)"] * 2)  # a snapshot is due, so a JVM is needed
+        lake.outside(*[f"INSERT INTO outside.shop.{table} VALUES (1)"] * 2)  # noqa: S608 - a snapshot is due
     with serving(TurnGiver()) as giver:
         jobs = [expire(lake, table) for table in tables]
         done = drive(lake, giver, jobs, tmp_path, SPARK_APPS_MAIN=str(USES_SPARK))

@@ -151,6 +151,53 @@ def test_three_edits_leave_a_table_that_is_still_sorted_incrementally(lake: Lake
         assert min(levels_of(lake)["a"]) > 0
 
 
+CORRUPTIONS = {
+    None: "SELECT 1",
+    "a row is lost": "INSERT OVERWRITE paimon.shop.orders PARTITION (dt = 'a')"
+    " SELECT id, v, note FROM paimon.shop.orders WHERE dt = 'a' AND v <> 3",
+}
+
+
+@pytest.mark.parametrize("sentence", CORRUPTIONS)
+def test_a_sort_is_verified(loaded: Lake, sentence: str | None) -> None:
+    before = rows_of(loaded)
+    verify = {"whole": True, "rollsBack": True, "uncompared": []}
+    job = loaded.compact_job(strategy="Sort", verify=verify) | {"sinceSnapshot": 0}
+
+    ended = loaded.perform(job, corrupt=CORRUPTIONS[sentence], warehouse=loaded.warehouse)
+
+    if sentence is None:
+        assert ended.ok()["verification"]["rows"] == len(before)
+    else:
+        assert "other rows" in ended.refused("VerificationFailed")
+        assert ended.result["verification"]["difference"]["rolledBack"] is True
+    assert rows_of(loaded) == before
+
+
+def places(lake: Lake) -> list[tuple[int, int]]:
+    """The points of a grid in the order of the rows."""
+    found = lake.select("SELECT id, v FROM outside.shop.orders")
+    return [(row["id"], row["v"]) for row in found]
+
+
+@pytest.mark.parametrize("order", ["zorder", "hilbert"])
+def test_points_that_are_near_are_stored_near_each_other(lake: Lake, order: str) -> None:
+    """A curve keeps both columns together, where an order of one column keeps that one alone."""
+    lake.provision({"id": "INT", "v": "INT"}, options=options("id,v", order)).ok()
+    grid = [(x, y) for x in range(32) for y in range(32)]
+    random.Random(1).shuffle(grid)  # noqa: S311
+    lake.land("orders/grid.csv", "id,v\n" + "".join(f"{x},{y}\n" for x, y in grid))
+    lake.write(path="orders/grid.csv", mode="Append").ok()
+
+    sort(lake).ok()
+
+    stored = places(lake)
+    assert sorted(stored) == sorted(grid)
+    quarters = [stored[first : first + 256] for first in range(0, 1024, 256)]
+    spans = [{(x // 16, y // 16) for x, y in quarter} for quarter in quarters]
+    assert [len(span) for span in spans] == [1, 1, 1, 1], "each quarter of the file is a quarter of the grid"
+
+
 def test_rows_that_deletion_vectors_delete_stay_deleted(lake: Lake) -> None:
     provision(lake, options=options(**{"deletion-vectors.enabled": "true"}))
     for number in range(2):
