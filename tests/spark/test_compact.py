@@ -58,6 +58,8 @@ def test_full_compaction_leaves_one_sorted_run_per_bucket(upserted: Lake) -> Non
         "rows": 8,
         "sortedRunsMax": 1,
         "snapshotId": 4,
+        "snapshots": 4,
+        "manifests": len(upserted.select("SELECT file_name FROM outside.shop.`orders$manifests`")),
     }
     assert upserted.rows() == [{"id": key, "v": 2} for key in range(8)]
 
