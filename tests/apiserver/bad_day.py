@@ -37,7 +37,7 @@ CAUSES: Final[dict[str, list[dict[str, str]]]] = {
     "PaimonOperatorCanaryLate": [{"namespace": "paimon-system", "pod": "operator-1"}],
     "PaimonOperatorQueueOld": [{"namespace": "paimon-system", "pod": "operator-1"}],
     "PaimonOperatorThrottled": [{"namespace": "paimon-system", "pod": "operator-2"}],
-    "PaimonOperatorBug": [{"kind": "PaimonTable"}],
+    "PaimonOperatorBug": [{"kind": "PaimonRun"}],
     "PaimonStalled": [{"namespace": "shop", "kind": "PaimonTable", "reason": "UnknownOption"}],
     "PaimonScheduleLate": [{"namespace": "shop"}],
     "PaimonRunsFail": [{"namespace": "shop", "type": "Write"}],

@@ -14,7 +14,8 @@ from tests.cluster.apiserver import ApiServer
 
 _LEASES: Final = "/leases"
 """Part of the path of the leader's Lease, which always passes: a leader that cannot renew it ends."""
-_LIST_OF_RUNS: Final = re.compile(r"/paimonruns\?")
+_LIST_OF_PODS: Final = re.compile(r"/pods\?")
+"""What the operator always reads live, before it makes the Pod of a run."""
 
 
 class FaultyProxy(ForwardingProxy):
@@ -41,7 +42,7 @@ class FaultyProxy(ForwardingProxy):
 
     @contextmanager
     def with_garbled_lists(self) -> Iterator[None]:
-        """A list of runs has no items until the end of the block."""
+        """A list of Pods has no items until the end of the block."""
         self.garbles_lists = True
         try:
             yield
@@ -60,7 +61,7 @@ class _Handler(ForwardingHandler[FaultyProxy]):
     def read(self) -> None:
         if not self.is_watch and _LEASES not in self.path:
             self.proxy.reads.wait()
-        if self.proxy.garbles_lists and not self.is_watch and _LIST_OF_RUNS.search(self.path):
+        if self.proxy.garbles_lists and not self.is_watch and _LIST_OF_PODS.search(self.path):
             self._answer_garbled()
             return
         super().read()
