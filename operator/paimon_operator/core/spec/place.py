@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.core.by_identity import ByIdentity
+from paimon_operator.core.by_identity import ResultOfEach
 from paimon_operator.core.spec.identity import normalised, table_name
 from paimon_operator.core.spec.table_head import AnyTable
 from paimon_operator.core.storage import storage_of
@@ -13,13 +13,14 @@ from paimon_operator.core.storage import storage_of
 
 def place_of_warehouse(catalog: PaimonCatalog) -> str:
     """The catalog's warehouse on its server, in normal form: no other server has it."""
-    return _place_of_warehouse(ByIdentity(catalog))
+    return _PLACES.of(catalog)
 
 
-@lru_cache(maxsize=256)
-def _place_of_warehouse(given: ByIdentity[PaimonCatalog]) -> str:
-    catalog = given.value
+def _place_of_warehouse(catalog: PaimonCatalog) -> str:
     return storage_of(catalog).physical_root(normalised(catalog.spec.warehouse), catalog.metadata.namespace)
+
+
+_PLACES: Final = ResultOfEach(_place_of_warehouse)
 
 
 def place_of(table: AnyTable, catalog: PaimonCatalog) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.retention import Retention
 from paimon_operator.core import schedule
-from paimon_operator.core.by_identity import ByIdentity
+from paimon_operator.core.by_identity import ResultOfEach
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.spec.context import WINDOWS
 from paimon_operator.core.spec.place import place_of_warehouse
@@ -58,15 +58,27 @@ def blocking_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> tuple[
     Others concern a block that tables inherit, or a location: each table reports them, and only that block, or the
     writes from that location, are stopped.
     """
-    return _blocking_problems(ByIdentity(catalog), ByIdentity(operator))
+    return _BLOCKING.of(catalog).under(operator)
 
 
-@lru_cache(maxsize=256)
-def _blocking_problems(
-    catalog: ByIdentity[PaimonCatalog], operator: ByIdentity[OperatorFacts]
-) -> tuple[SpecError, ...]:
-    problems = catalog_problems(catalog.value, operator.value)
-    return tuple(problem for problem in problems if not problem.field.startswith(_PARTIAL))
+class _Blocking:
+    """What blocks one catalog under the operator that asked last: a process has one."""
+
+    def __init__(self, catalog: PaimonCatalog) -> None:
+        self._catalog = weakref.ref(catalog)  # (which forgets this with itself)
+        self._operator: OperatorFacts | None = None
+        self._problems: tuple[SpecError, ...] = ()
+
+    def under(self, operator: OperatorFacts) -> tuple[SpecError, ...]:
+        catalog = self._catalog()
+        if self._operator is not operator and catalog is not None:
+            found = catalog_problems(catalog, operator)
+            self._problems = tuple(problem for problem in found if not problem.field.startswith(_PARTIAL))
+            self._operator = operator
+        return self._problems
+
+
+_BLOCKING: Final = ResultOfEach(_Blocking)
 
 
 def _moved_storage(catalog: PaimonCatalog) -> Iterator[SpecError]:
