@@ -62,11 +62,11 @@ def is_certainly_nothing_due(
     limits, options = limits_of(expire, schema.options), schema.options
     if limits is None or options.get("tag.automatic-creation", "none").lower() != "none":
         return False
+    if not _keeps_snapshots(limits, files, location, now_ms):  # (first: it ends most runs that have something to do)
+        return False
     if "consumer.expiration-time" in options and _has(files, f"{location}/consumer", "consumer-"):
         return False
-    if _has(files, f"{location}/changelog", "changelog-"):
-        return False
-    return _keeps_snapshots(limits, files, location, now_ms) and not _may_expire_tags(files, location, now_ms)
+    return not _has(files, f"{location}/changelog", "changelog-") and not _may_expire_tags(files, location, now_ms)
 
 
 def _keeps_snapshots(limits: Limits, files: MetadataFiles, location: str, now_ms: int) -> bool:

@@ -59,10 +59,10 @@ class Reading:
 class CountedOperator(OperatorProcess):
     """An operator whose tasks can be counted."""
 
-    def count_tasks_in(self, file: Path) -> None:
-        """Before the start: where it writes their number."""
-        self._file = file
-        self.program = ("-m", "tools.benchmarks.fleet.counted_operator", str(file))
+    def __init__(self, kubeconfig: Path, directory: Path) -> None:
+        super().__init__(kubeconfig, directory, namespaces=(NAMESPACE,), lease_namespace=NAMESPACE, resync="60")
+        self._file = directory / "tasks"
+        self.program = ("-m", "tools.benchmarks.fleet.counted_operator", str(self._file))
 
     def read(self) -> Reading:
         """What the process has now. Raises TimeoutError if it does not answer."""
@@ -140,16 +140,15 @@ def main(arguments: Sequence[str]) -> int:
     """Prints the medians of each hour as a table in Markdown. Returns 1 where something has grown."""
     hours = int(arguments[0]) if arguments else HOURS
     print("| hour | MiB | tasks | queue | open files |\n|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as directory, serving(Path(directory), NAMESPACE) as server:
-        operator = CountedOperator(
-            server.kubeconfig, Path(directory), namespaces=(NAMESPACE,), lease_namespace=NAMESPACE, resync="60"
-        )
-        operator.count_tasks_in(Path(directory) / "tasks")
-        with operator:
-            operator.wait_until_working()
-            life = LongLife(server, operator)
-            asyncio.run(life.live(hours))
-            problems = grown(life.hours[1], life.hours[-1])
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        serving(Path(directory), NAMESPACE) as server,
+        CountedOperator(server.kubeconfig, Path(directory)) as operator,
+    ):
+        operator.wait_until_working()
+        life = LongLife(server, operator)
+        asyncio.run(life.live(hours))
+    problems = grown(life.hours[1], life.hours[-1])
     print("\n".join(problems))
     return 1 if problems else 0
 

@@ -6,10 +6,8 @@ from typing import Final
 
 from paimon_operator.api.base import rule
 from paimon_operator.api.retention import LEAST_WITH_OTHER_WRITERS_D
+from paimon_operator.api.table.rule_terms import FORBIDDEN, KEYED, PRODUCER
 
-_FORBIDDEN = "FieldValueForbidden"
-_KEYED = "has(self.schema.primaryKeys)"
-_PRODUCER = "self.?changelogProducer.?type.orValue('None')"
 _HAS = "self.?retention.?{}.hasValue()"
 _PARTITIONS = _HAS.format("partitions")
 _RECORDS = _HAS.format("records")
@@ -17,16 +15,16 @@ _STRATEGY = "self.?retention.?partitions.?strategy.orValue('')"
 
 RETENTION_RULES: Final = [
     rule(
-        f"!{_HAS.format('changelogs')} || {_PRODUCER} != 'None'",
+        f"!{_HAS.format('changelogs')} || {PRODUCER} != 'None'",
         "retention.changelogs must not be set without a changelogProducer",
         path=".retention.changelogs",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         f"!{_PARTITIONS} || has(self.schema.partitionKeys)",
         "retention.partitions must not be set without partitionKeys",
         path=".retention.partitions",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         f"!{_HAS.format('partitions.?timestampPattern')} || !has(self.schema.partitionKeys)"
@@ -38,7 +36,7 @@ RETENTION_RULES: Final = [
         f"{_STRATEGY} != 'UpdateTime' || self.externalWriters != 'Active'",
         "strategy UpdateTime must not be used with externalWriters Active: it would drop what they commit meanwhile",
         path=".retention.partitions.strategy",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         f"{_STRATEGY} != 'UpdateTime' || self.externalWriters != 'Paused'"
@@ -48,10 +46,10 @@ RETENTION_RULES: Final = [
         path=".retention.partitions.expirationTime",
     ),
     rule(
-        f"!{_RECORDS} || {_KEYED}",
+        f"!{_RECORDS} || {KEYED}",
         "retention.records must not be set without primaryKeys: only their compactions remove records",
         path=".retention.records",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         f"!{_RECORDS} || self.schema.columns.exists(c, c.name == self.retention.records.timeField)",
@@ -62,13 +60,13 @@ RETENTION_RULES: Final = [
         f"!{_RECORDS} || self.?bucket.?fixed.?onCountChange.orValue('') != 'Rescale'",
         "retention.records must not be set with onCountChange Rescale, which proves that no record was lost",
         path=".retention.records",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         "self.?retention.?orphanFiles.?mode.orValue('') != 'Delete' || self.externalWriters != 'Active'",
         "orphanFiles.mode Delete must not be used with externalWriters Active: it could remove what they commit later",
         path=".retention.orphanFiles.mode",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         "!has(self.tags) || self.tags.automaticCreation != 'Watermark' || self.externalWriters != 'None'",

@@ -8,25 +8,21 @@ from pydantic import Field
 
 from paimon_operator.api.base import first_broken, not_larger, rule
 from paimon_operator.api.table.retention_rules import RETENTION_RULES
+from paimon_operator.api.table.rule_terms import BUCKET, ENGINE, FORBIDDEN, KEYED, NAMES
 from paimon_operator.api.table.setting_rules import SETTING_RULES
 from paimon_operator.api.table.sort_rules import SORT_RULES
 from paimon_operator.api.table.verify_rules import VERIFY_RULES
 
-_FORBIDDEN = "FieldValueForbidden"
 _REQUIRED = "FieldValueRequired"
-_KEYED = "has(self.schema.primaryKeys)"
-_NAMES = "self.schema.columns.map(c, c.name)"
 _AGGREGATED = "self.schema.columns.filter(c, has(c.aggregate)).map(c, c.name)"
 _GROUPS = "self.?mergeEngine.?partialUpdate.?sequenceGroups.hasValue()"
 _FIXED_KEYS = "self.?bucket.?fixed.?keys.hasValue()"
-_BUCKET = "self.?bucket.?type.orValue('Default')"
-_ENGINE = "self.?mergeEngine.?type.orValue('Deduplicate')"
 
 
 def _immutable(name: str) -> dict[str, Any]:
     """Schema of a field that never changes. A rule beside the field costs less than one of the spec that reads it."""
     message = f"{name} must not change: create another PaimonTable"
-    return {"x-kubernetes-validations": [rule("self == oldSelf", message, reason=_FORBIDDEN)]}
+    return {"x-kubernetes-validations": [rule("self == oldSelf", message, reason=FORBIDDEN)]}
 
 
 CATALOG_REF: Final = Field(json_schema_extra=_immutable("catalogRef"))
@@ -37,34 +33,34 @@ _IDENTITY: Final = [
         "has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table)",
         "table must not change: create another PaimonTable",
         path=".table",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
 ]
 
 _BUCKETS: Final = [
     rule(
-        f"{_BUCKET} != 'Dynamic' || {_KEYED}",
+        f"{BUCKET} != 'Dynamic' || {KEYED}",
         "bucket.type Dynamic needs primaryKeys: use Unaware or Fixed",
         path=".bucket.type",
     ),
     rule(
-        f"{_BUCKET} != 'Unaware' || !{_KEYED}",
+        f"{BUCKET} != 'Unaware' || !{KEYED}",
         "bucket.type Unaware must not be used with primaryKeys: use Dynamic or Fixed",
         path=".bucket.type",
     ),
     rule(
-        f"{_BUCKET} != 'Fixed' || has(self.bucket.fixed.keys) || {_KEYED}",
+        f"{BUCKET} != 'Fixed' || has(self.bucket.fixed.keys) || {KEYED}",
         "bucket.fixed.keys must be set on a table without primaryKeys",
         path=".bucket.fixed",
         reason=_REQUIRED,
     ),
     rule(
-        f"!{_FIXED_KEYS} || sets.contains({_NAMES}, self.bucket.fixed.keys)",
+        f"!{_FIXED_KEYS} || sets.contains({NAMES}, self.bucket.fixed.keys)",
         "every bucket key must be one of the columns",
         path=".bucket.fixed.keys",
     ),
     rule(
-        f"!{_FIXED_KEYS} || !{_KEYED} || sets.contains(self.schema.primaryKeys, self.bucket.fixed.keys)",
+        f"!{_FIXED_KEYS} || !{KEYED} || sets.contains(self.schema.primaryKeys, self.bucket.fixed.keys)",
         "every bucket key must be one of the primaryKeys",
         path=".bucket.fixed.keys",
     ),
@@ -78,10 +74,10 @@ _BUCKETS: Final = [
         "self.externalWriters != 'Active' || self.?bucket.?fixed.?onCountChange.orValue('') != 'Rescale'",
         "onCountChange Rescale must not be set with externalWriters Active: a rescale would lose their rows",
         path=".bucket.fixed.onCountChange",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
-        f"self.externalWriters != 'Active' || {_BUCKET} == 'Fixed' || !{_KEYED}",
+        f"self.externalWriters != 'Active' || {BUCKET} == 'Fixed' || !{KEYED}",
         "with externalWriters Active a table with primaryKeys needs bucket.type Fixed: others allow one writer",
         path=".externalWriters",
     ),
@@ -89,42 +85,42 @@ _BUCKETS: Final = [
 
 _MERGING: Final = [
     rule(
-        f"!has(self.mergeEngine) || {_KEYED}",
+        f"!has(self.mergeEngine) || {KEYED}",
         "mergeEngine must not be set without primaryKeys",
         path=".mergeEngine",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
-        f"!has(self.sequence) || {_KEYED}",
+        f"!has(self.sequence) || {KEYED}",
         "sequence must not be set without primaryKeys",
         path=".sequence",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
-        f"!has(self.changelogProducer) || self.changelogProducer.type == 'None' || {_KEYED}",
+        f"!has(self.changelogProducer) || self.changelogProducer.type == 'None' || {KEYED}",
         "changelogProducer must be None without primaryKeys",
         path=".changelogProducer.type",
     ),
     rule(
-        f"{_ENGINE} in ['Aggregation', 'PartialUpdate'] || !self.schema.columns.exists(c, has(c.aggregate))",
+        f"{ENGINE} in ['Aggregation', 'PartialUpdate'] || !self.schema.columns.exists(c, has(c.aggregate))",
         "aggregate must not be set on a column unless mergeEngine.type is Aggregation or PartialUpdate:"
         " Paimon ignores it silently",
         path=".schema.columns",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
-        f"!has(self.sequence) || {_ENGINE} != 'FirstRow'",
+        f"!has(self.sequence) || {ENGINE} != 'FirstRow'",
         "sequence must not be set with mergeEngine.type FirstRow",
         path=".sequence",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
-        f"{_ENGINE} != 'FirstRow' || self.?changelogProducer.?type.orValue('None') in ['None', 'Lookup']",
+        f"{ENGINE} != 'FirstRow' || self.?changelogProducer.?type.orValue('None') in ['None', 'Lookup']",
         "with mergeEngine.type FirstRow changelogProducer must be None or Lookup",
         path=".changelogProducer.type",
     ),
     rule(
-        f"!has(self.sequence) || sets.contains({_NAMES}, self.sequence.fields)",
+        f"!has(self.sequence) || sets.contains({NAMES}, self.sequence.fields)",
         "every sequence field must be one of the columns",
         path=".sequence.fields",
     ),
@@ -137,22 +133,21 @@ _MERGING: Final = [
         f"!has(self.sequence) || !{_GROUPS}",
         "sequence must not be set with sequence groups: they have sequenceFields of their own",
         path=".sequence",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     # Two rules, because one over both lists exceeds the run-time cost of a single rule on the widest table.
     rule(
-        f"!{_GROUPS} || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({_NAMES}, g.columns))",
+        f"!{_GROUPS} || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({NAMES}, g.columns))",
         "every column of a sequence group must be one of the columns",
         path=".mergeEngine.partialUpdate.sequenceGroups",
     ),
     rule(
-        f"!{_GROUPS}"
-        f" || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({_NAMES}, g.sequenceFields))",
+        f"!{_GROUPS} || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({NAMES}, g.sequenceFields))",
         "every sequence field of a sequence group must be one of the columns",
         path=".mergeEngine.partialUpdate.sequenceGroups",
     ),
     rule(
-        f"!{_GROUPS} || !{_KEYED}"
+        f"!{_GROUPS} || !{KEYED}"
         " || self.mergeEngine.partialUpdate.sequenceGroups.all(g,"
         " !sets.intersects(self.schema.primaryKeys, g.columns))",
         "a primary key must not be in a sequence group",
@@ -165,15 +160,15 @@ _WORK: Final = [
         "!self.?compaction.?partitionIdleTime.hasValue() || has(self.schema.partitionKeys)",
         "compaction.partitionIdleTime must not be set without partitionKeys",
         path=".compaction.partitionIdleTime",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
-        f"!has(self.writes) || {_KEYED} || self.writes.all(w, w.mode != 'Upsert')",
+        f"!has(self.writes) || {KEYED} || self.writes.all(w, w.mode != 'Upsert')",
         "a write with mode Upsert needs primaryKeys: use Append",
         path=".writes",
     ),
     rule(
-        f"!has(self.writes) || !{_KEYED} || self.writes.all(w, w.mode != 'Append')",
+        f"!has(self.writes) || !{KEYED} || self.writes.all(w, w.mode != 'Append')",
         "a write with mode Append must not be used with primaryKeys, where rows merge: use Upsert",
         path=".writes",
     ),
@@ -247,7 +242,7 @@ def _frozen(field: str, message: str) -> dict[str, str]:
     present, before = _has(field, "self"), _has(field, "oldSelf")
     # Optionals themselves are not compared: the API server cannot estimate what that costs, and refuses the rule.
     same = f"{present} == {before} && (!{present} || self.spec.{field} == oldSelf.spec.{field})"
-    return rule(f"({same}) || {_NEW}", message, path=f".spec.{field}", reason=_FORBIDDEN)
+    return rule(f"({same}) || {_NEW}", message, path=f".spec.{field}", reason=FORBIDDEN)
 
 
 def _same(field: str, default: str) -> str:
@@ -258,7 +253,7 @@ def _same(field: str, default: str) -> str:
 
 def _frozen_value(field: str, default: str, message: str) -> dict[str, str]:
     """Rule for a field that is immutable once the table exists, and whose absence means `default`."""
-    return rule(f"{_same(field, default)} || {_NEW}", message, path=f".spec.{field}", reason=_FORBIDDEN)
+    return rule(f"{_same(field, default)} || {_NEW}", message, path=f".spec.{field}", reason=FORBIDDEN)
 
 
 def _frozen_merging() -> dict[str, str]:
@@ -269,7 +264,7 @@ def _frozen_merging() -> dict[str, str]:
         f"{absent} || ({' && '.join(same.values())}) || {_NEW}",
         "mergeEngine must not change in how rows merge once the table exists: create another table",
         path=".spec.mergeEngine",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
         message_expression=f"{first_broken(same)} + ' must not change once the table exists: create another table'",
     )
 

@@ -7,13 +7,8 @@ from typing import Final
 from paimon_operator.api.base import cel_list, first_broken, rule
 from paimon_operator.api.table.columns import RETRACTING
 from paimon_operator.api.table.options import FILE_INDEXES, LOOKUP_FIELDS
+from paimon_operator.api.table.rule_terms import BUCKET, ENGINE, FORBIDDEN, KEYED, NAMES, PRODUCER
 
-_FORBIDDEN = "FieldValueForbidden"
-_KEYED = "has(self.schema.primaryKeys)"
-_NAMES = "self.schema.columns.map(c, c.name)"
-_ENGINE = "self.?mergeEngine.?type.orValue('Deduplicate')"
-_BUCKET = "self.?bucket.?type.orValue('Default')"
-_PRODUCER = "self.?changelogProducer.?type.orValue('None')"
 _VECTORS = "self.?deletionVectors.?enabled.orValue(false)"
 _ROW_KIND = "self.?mergeEngine.?rowKindField.hasValue()"
 _WITH_DEFAULT = "self.schema.columns.filter(c, has(c.defaultValue)).map(c, c.name)"
@@ -24,12 +19,12 @@ _LOOKUP_OPTION = f"k in {cel_list(LOOKUP_FIELDS)}"
 
 _POSTPONE: Final = [
     rule(
-        f"{_BUCKET} != 'Postpone' || {_KEYED}",
+        f"{BUCKET} != 'Postpone' || {KEYED}",
         "bucket.type Postpone needs primaryKeys: use Unaware or Fixed",
         path=".bucket.type",
     ),
     rule(
-        f"{_BUCKET} != 'Postpone' || self.?compaction.?mode.orValue('') != 'Inline'",
+        f"{BUCKET} != 'Postpone' || self.?compaction.?mode.orValue('') != 'Inline'",
         "with bucket.type Postpone compaction.mode must be Dedicated or External: its writers never compact",
         path=".compaction.mode",
     ),
@@ -37,12 +32,12 @@ _POSTPONE: Final = [
 
 _VECTOR_RULES: Final = [
     rule(
-        f"!{_VECTORS} || {_ENGINE} != 'FirstRow'",
+        f"!{_VECTORS} || {ENGINE} != 'FirstRow'",
         "deletionVectors must not be enabled with mergeEngine.type FirstRow",
         path=".deletionVectors.enabled",
     ),
     rule(
-        f"!{_VECTORS} || {_PRODUCER} != 'FullCompaction'",
+        f"!{_VECTORS} || {PRODUCER} != 'FullCompaction'",
         "deletionVectors must not be enabled with changelogProducer.type FullCompaction: use Lookup or Input",
         path=".deletionVectors.enabled",
     ),
@@ -50,12 +45,12 @@ _VECTOR_RULES: Final = [
 
 _ROW_KINDS: Final = [
     rule(
-        f"!{_ROW_KIND} || self.mergeEngine.rowKindField in {_NAMES}",
+        f"!{_ROW_KIND} || self.mergeEngine.rowKindField in {NAMES}",
         "rowKindField must be one of the columns",
         path=".mergeEngine.rowKindField",
     ),
     rule(
-        f"!{_ROW_KIND} || !{_KEYED} || !(self.mergeEngine.rowKindField in self.schema.primaryKeys)",
+        f"!{_ROW_KIND} || !{KEYED} || !(self.mergeEngine.rowKindField in self.schema.primaryKeys)",
         "rowKindField must not be a primary key: a delete would have another key than its row",
         path=".mergeEngine.rowKindField",
     ),
@@ -77,23 +72,23 @@ _ROW_KINDS: Final = [
         f"!{_REMOVES} || !self.schema.columns.exists(c, c.?aggregate.?ignoreRetract.orValue(false))",
         "removeRecordOnDelete must not be true with a column that has ignoreRetract: the first write fails",
         path=".mergeEngine.aggregation.removeRecordOnDelete",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
 ]
 
 _DEFAULTS: Final = [
     rule(
-        f"!({_ENGINE} in ['PartialUpdate', 'Aggregation']) || !self.schema.columns.exists(c, has(c.defaultValue))",
+        f"!({ENGINE} in ['PartialUpdate', 'Aggregation']) || !self.schema.columns.exists(c, has(c.defaultValue))",
         "defaultValue must not be set with mergeEngine.type PartialUpdate or Aggregation:"
         " it would merge into rows where the column is absent",
         path=".schema.columns",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         f"!self.?bucket.?fixed.?keys.hasValue() || !sets.intersects(self.bucket.fixed.keys, {_WITH_DEFAULT})",
         "a bucket key must not have a defaultValue",
         path=".schema.columns",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
 ]
 
@@ -103,22 +98,22 @@ _CHANGELOG: Final = [
         "fullCompaction.deltaCommits must not be set unless compaction.mode is Inline: writers that do not compact"
         " fail. Use compaction.full.schedule",
         path=".changelogProducer.fullCompaction.deltaCommits",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
-        f"{_PRODUCER} != 'Lookup' || !has(self.options) || !self.options.exists(k, {_LOOKUP_OPTION})",
+        f"{PRODUCER} != 'Lookup' || !has(self.options) || !self.options.exists(k, {_LOOKUP_OPTION})",
         "with changelogProducer.type Lookup the options of its cache must be set in changelogProducer.lookup",
         path=".options",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
 ]
 
 _UPSERT_KEY: Final = [
     rule(
-        f"!has(self.options) || !('upsert-key' in self.options) || !{_KEYED}",
+        f"!has(self.options) || !('upsert-key' in self.options) || !{KEYED}",
         "option upsert-key must not be set with primaryKeys",
         path=".options",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
 ]
 
@@ -130,7 +125,7 @@ def _listed(index: str) -> str:
 
 _INDEX_OPTIONS: Final = {
     f"file-index.{index}.columns": (
-        f"!('file-index.{index}.columns' in self.options) || sets.contains({_NAMES}, {_listed(index)})"
+        f"!('file-index.{index}.columns' in self.options) || sets.contains({NAMES}, {_listed(index)})"
     )
     for index in FILE_INDEXES
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from paimon_operator.api.base import rule
+from paimon_operator.api.table.rule_terms import FORBIDDEN
 
-_FORBIDDEN = "FieldValueForbidden"
 _SORT = "self.?compaction.?sort.hasValue()"
 _COLUMNS = "self.compaction.sort.columns"
 
@@ -15,19 +15,19 @@ SORT_RULES: Final = [
         f"!{_SORT} || !has(self.schema.primaryKeys)",
         "compaction.sort must not be set with primaryKeys, which order the rows of each file",
         path=".compaction.sort",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         f"!{_SORT} || self.?bucket.?type.orValue('') != 'Fixed'",
         "compaction.sort must not be set with bucket.type Fixed: use Unaware",
         path=".compaction.sort",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         f"!{_SORT} || self.externalWriters != 'Active'",
         "compaction.sort must not be set with externalWriters Active: it rewrites what they change",
         path=".compaction.sort",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
     rule(
         f"!{_SORT} || sets.contains(self.schema.columns.map(c, c.name), {_COLUMNS})",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from paimon_operator.api.base import rule
+from paimon_operator.api.table.rule_terms import FORBIDDEN
 
-_FORBIDDEN = "FieldValueForbidden"
 _NEVER = "self.?maintenance.?verify.orValue('Never') == 'Never'"
 
 
 def _comparable(excluded: str, message: str) -> dict[str, str]:
-    return rule(f"{_NEVER} || !({excluded})", message, path=".maintenance.verify", reason=_FORBIDDEN)
+    return rule(f"{_NEVER} || !({excluded})", message, path=".maintenance.verify", reason=FORBIDDEN)
 
 
 VERIFY_RULES: Final = [
@@ -35,6 +35,6 @@ VERIFY_RULES: Final = [
         "self.?maintenance.?onMismatch.orValue('') != 'Rollback' || self.externalWriters != 'Active'",
         "onMismatch Rollback must not be set with externalWriters Active: their commits would be lost",
         path=".maintenance.onMismatch",
-        reason=_FORBIDDEN,
+        reason=FORBIDDEN,
     ),
 ]

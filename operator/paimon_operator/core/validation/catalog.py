@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
@@ -58,27 +58,23 @@ def blocking_problems(catalog: PaimonCatalog, operator: OperatorFacts) -> tuple[
     Others concern a block that tables inherit, or a location: each table reports them, and only that block, or the
     writes from that location, are stopped.
     """
-    return _BLOCKING.of(catalog).under(operator)
+    known = _BLOCKING.of(catalog)
+    if known.operator is not operator:
+        found = catalog_problems(catalog, operator)
+        known.problems = tuple(problem for problem in found if not problem.field.startswith(_PARTIAL))
+        known.operator = operator
+    return known.problems
 
 
+@dataclass
 class _Blocking:
-    """What blocks one catalog under the operator that asked last: a process has one."""
+    """What blocks a catalog, by the facts of the operator that asked last. A process has one operator."""
 
-    def __init__(self, catalog: PaimonCatalog) -> None:
-        self._catalog = weakref.ref(catalog)  # (which forgets this with itself)
-        self._operator: OperatorFacts | None = None
-        self._problems: tuple[SpecError, ...] = ()
-
-    def under(self, operator: OperatorFacts) -> tuple[SpecError, ...]:
-        catalog = self._catalog()
-        if self._operator is not operator and catalog is not None:
-            found = catalog_problems(catalog, operator)
-            self._problems = tuple(problem for problem in found if not problem.field.startswith(_PARTIAL))
-            self._operator = operator
-        return self._problems
+    operator: OperatorFacts | None = None
+    problems: tuple[SpecError, ...] = ()
 
 
-_BLOCKING: Final = ResultOfEach(_Blocking)
+_BLOCKING: Final = ResultOfEach[PaimonCatalog, _Blocking](lambda _: _Blocking())
 
 
 def _moved_storage(catalog: PaimonCatalog) -> Iterator[SpecError]:

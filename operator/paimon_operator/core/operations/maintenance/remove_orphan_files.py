@@ -56,7 +56,7 @@ class RemoveOrphanFilesRun(ApiModel):
 def job(context: TableContext, run: PaimonRun) -> RemoveOrphanFilesParameters:
     """The effective block, or what the run asks for. Raises SpecError where nothing may be removed."""
     asked = member_of(run.spec, MEMBER.field, RemoveOrphanFilesRun) or RemoveOrphanFilesRun()
-    block = context.effective.retention.orphan_files if context.effective.retention else None
+    block = _block_of(context)
     of_table = (block.mode if block else None) or OrphanFilesMode.REPORT
     mode = (asked.mode or of_table).value
     if mode != OrphanFilesRunMode.RESTORE and (error := context.stops_schedule(ORPHAN_FILES)) is not None:
@@ -69,6 +69,11 @@ def job(context: TableContext, run: PaimonRun) -> RemoveOrphanFilesParameters:
         older_than_seconds=units.seconds(age, field=f"{ORPHAN_FILES}.olderThan"),
         max_percent=asked.max_percent or USUAL_PERCENT,
     )
+
+
+def _block_of(context: TableContext) -> EffectiveOrphanFiles | None:
+    retention = context.effective.retention
+    return None if retention is None else retention.orphan_files
 
 
 def _require_removal(context: TableContext, block: EffectiveOrphanFiles | None) -> None:
@@ -93,10 +98,7 @@ def _require_removal(context: TableContext, block: EffectiveOrphanFiles | None) 
 
 def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:  # noqa: ARG001
     """Each tick starts a run: only a listing finds orphans. The numbers of the last report show what it may do."""
-    state, block = (
-        status.orphan_files,
-        context.effective.retention.orphan_files if context.effective.retention else None,
-    )
+    state, block = status.orphan_files, _block_of(context)
     if state is None or block is None or state.last_time is None or state.files is None:
         return UNKNOWN
     age = age_check(context, "olderThan", state.last_time, block.older_than or DEFAULT_ORPHAN_AGE)
