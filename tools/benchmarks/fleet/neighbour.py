@@ -8,6 +8,7 @@ wait for. It fails where the 99th percentile beside the steady ones is more than
 from __future__ import annotations
 
 import asyncio
+import itertools
 import statistics
 import subprocess
 import sys
@@ -27,7 +28,8 @@ QUIET: Final = "quiet"
 STEADY: Final = "steady"
 RATES: Final = {STEADY: 20, "storm": 1000}
 """Namespace -> tables that are created in it in a second."""
-SAMPLES: Final = 200
+SAMPLES: Final = {QUIET: 1000, STEADY: 1000, "storm": 200}
+"""How many waits are measured: alone, and while the tables of each other namespace come. A storm ends soon."""
 GOAL: Final = 2.0
 _BETWEEN_LOOKS_S: Final = 0.01
 _BETWEEN_SAMPLES_S: Final = 0.1
@@ -66,11 +68,11 @@ def creating(server: ApiServer, namespace: str, tables: int) -> Iterator[subproc
     assert process.returncode == 0, f"tables of {namespace} could not be created"
 
 
-async def beside(api: Connected, server: ApiServer, namespace: str, tables: int, first: int) -> list[float]:
+async def beside(api: Connected, server: ApiServer, namespace: str, tables: int, numbers: Iterable[int]) -> list[float]:
     """The waits while another namespace creates tables. Raises RuntimeError if that is settled before the last one."""
     with creating(server, namespace, tables) as noise:
         await asyncio.sleep(2)  # until the operator has work
-        measured = await waits(api, range(first, first + SAMPLES))
+        measured = await waits(api, numbers)
         if noise.poll() is not None and await _is_settled(api, namespace):
             raise RuntimeError(f"{namespace} was settled before the last wait: more tables are needed")
     await until(lambda: _is_settled(api, namespace))
@@ -85,9 +87,11 @@ async def _is_settled(api: Connected, namespace: str) -> bool:
 async def measure(server: ApiServer, tables: int) -> dict[str, list[float]]:
     """The waits alone, and beside each of the other namespaces."""
     async with connected(server.kubeconfig, namespaces=(QUIET, *RATES), timeout_s=120) as api:
-        measured = {"alone": await waits(api, range(SAMPLES))}
-        for place, namespace in enumerate(RATES, start=1):
-            measured[namespace] = await beside(api, server, namespace, tables, place * SAMPLES)
+        numbers = itertools.count()
+        measured = {"alone": await waits(api, itertools.islice(numbers, SAMPLES[QUIET]))}
+        for namespace in RATES:
+            few = itertools.islice(numbers, SAMPLES[namespace])
+            measured[namespace] = await beside(api, server, namespace, tables, few)
         return measured
 
 
