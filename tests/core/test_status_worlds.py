@@ -12,7 +12,7 @@ from paimon_operator.api.base import ApiModel, Json
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.writes import MAX_WRITES
-from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
+from paimon_operator.core.catalog.plan import plan_catalog
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.table.observed import TableObserved
 from tests.core.catalog.test_plan import catalog, unreached
@@ -155,6 +155,6 @@ def test_every_status_of_a_catalog_is_storable(names: list[int], zone: str, reas
     tables = [unreached(f"t{name}", minute=name, reason=reason.value) for name in names]
     wrong = catalog().model_copy(update={"spec": catalog().spec.model_copy(update={"time_zone": zone})})
     for seen in (catalog(), wrong, catalog(deleted=True)):
-        decision = plan_catalog(seen, CatalogObserved.of(tables), builders.operator_facts(), builders.NOW)
+        decision = plan_catalog(seen, builders.catalog_observed(tables), builders.operator_facts(), builders.NOW)
         if decision.status is not None:
             assert_storable("PaimonCatalog", decision.status)

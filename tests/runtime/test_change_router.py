@@ -94,11 +94,32 @@ def pod(owner: Manifest) -> Manifest:
     return {"metadata": {"namespace": "shop", "name": "p", "ownerReferences": [owner]}}
 
 
-async def test_a_new_table_enqueues_itself_and_its_catalog(cluster: RoutedCluster) -> None:
-    assert await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3)) == {
-        Key(Kind.TABLE, "shop", "clicks"),
-        LAKE,
-    }
+async def test_the_first_table_of_a_catalog_enqueues_it_at_once() -> None:
+    cluster = RoutedCluster()
+    await cluster.on_event(Kind.CATALOG, "ADDED", stored(lake(), 1))
+    assert await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(), 2)) == {ORDERS, LAKE}
+
+
+async def test_many_new_tables_enqueue_their_catalog_once(cluster: RoutedCluster) -> None:
+    passes = 0
+    for number in range(20):
+        named = orders(metadata__name=f"t-{number}")
+        enqueued = await cluster.on_event(Kind.TABLE, "ADDED", stored(named, 10 + number))
+        assert enqueued == {Key(Kind.TABLE, "shop", f"t-{number}")}
+        cluster.time.advance(0.2)
+        passes += LAKE in await cluster.enqueued()
+    cluster.time.advance(5)
+    assert (passes, await cluster.enqueued()) == (0, {LAKE})
+
+
+async def test_a_deleted_table_among_others_enqueues_its_catalog_soon(cluster: RoutedCluster) -> None:
+    await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3))
+    await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="views"), 4))
+    cluster.time.advance(5)
+    await cluster.enqueued()
+    assert await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 2)) == {ORDERS}
+    cluster.time.advance(5)
+    assert await cluster.enqueued() == {LAKE}
 
 
 async def test_an_edit_enqueues_the_table_only(cluster: RoutedCluster) -> None:
@@ -110,14 +131,32 @@ async def test_a_known_version_enqueues_nothing(cluster: RoutedCluster, event: s
     assert await cluster.on_event(Kind.TABLE, event, stored(orders(), 2)) == set()
 
 
-async def test_a_deleted_table_enqueues_itself_and_its_catalog(cluster: RoutedCluster) -> None:
+async def test_the_last_table_that_is_deleted_enqueues_its_catalog_at_once(cluster: RoutedCluster) -> None:
     assert await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 2)) == {ORDERS, LAKE}
     assert cluster.cache.get(*ORDERS) is None
 
 
-async def test_a_table_whose_first_run_ended_enqueues_its_catalog(cluster: RoutedCluster) -> None:
-    status = {"provision": {"lastTime": "2026-11-21T08:00:00Z"}}
-    assert LAKE in await cluster.on_event(Kind.TABLE, "MODIFIED", stored(orders(), 3, status=status))
+@pytest.mark.parametrize(
+    ("place", "at_once"),
+    [
+        pytest.param(None, True, id="the first in the catalog"),
+        pytest.param("s3://lake/warehouse", False, id="in a place that others have reached"),
+        pytest.param("s3://old/warehouse", True, id="the first after a move"),
+    ],
+)
+async def test_a_table_whose_first_run_ended_enqueues_its_catalog(
+    cluster: RoutedCluster, place: str | None, at_once: bool
+) -> None:
+    await cluster.on_event(Kind.CATALOG, "MODIFIED", stored(lake(), 3, status={"place": place}))
+    status = {"ownership": {"place": "s3://lake/warehouse/shop.db/orders"}}
+    assert (LAKE in await cluster.on_event(Kind.TABLE, "MODIFIED", stored(orders(), 4, status=status))) is at_once
+    cluster.time.advance(5)
+    assert (LAKE in await cluster.enqueued()) is not at_once
+
+
+async def test_a_foreign_writer_enqueues_the_catalog_of_a_known_table_at_once(cluster: RoutedCluster) -> None:
+    declared = stored(orders(spec__externalWriters="Active"), 3)
+    assert await cluster.on_event(Kind.TABLE, "MODIFIED", declared) == {ORDERS, LAKE}
 
 
 async def test_a_failure_at_the_storage_enqueues_the_catalog_soon_and_once_for_each_reason(
@@ -311,7 +350,9 @@ async def test_a_list_enqueues_new_changed_and_deleted_objects_and_returns_the_o
         await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name=name), number))
     bodies = [stored(orders(), 2), stored(orders(metadata__name="edited"), 7), stored(orders(metadata__name="new"), 8)]
     assert cluster.on_listed(Kind.TABLE, bodies) == [ORDERS]
-    assert await cluster.enqueued() == {LAKE, *(Key(Kind.TABLE, "shop", name) for name in ("gone", "edited", "new"))}
+    assert await cluster.enqueued() == {Key(Kind.TABLE, "shop", name) for name in ("gone", "edited", "new")}
+    cluster.time.advance(5)
+    assert await cluster.enqueued() == {LAKE}
 
 
 @pytest.mark.parametrize(("status", "finalizers", "is_enqueued"), FINISHED)

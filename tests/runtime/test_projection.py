@@ -16,7 +16,6 @@ from pydantic import ValidationError
 
 from paimon_operator.api.base import MAX_SPEC_BYTES
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.core.catalog.plan import CatalogObserved
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
@@ -30,6 +29,7 @@ from paimon_operator.runtime.keys import key_of
 from paimon_operator.runtime.projection import Fields, Kept, kept_fields, projected
 from paimon_operator.runtime.rest import is_at_rest, is_over
 from paimon_operator.runtime.shared_pods import is_in_turn
+from paimon_operator.runtime.table_news import TableSummary
 from paimon_operator.runtime.table_runs import finished_run
 from tests.support import builders, widest_tables
 from tests.support.largest_objects import largest
@@ -141,7 +141,7 @@ def answers(kind: Kind, body: Manifest) -> list[object]:
             named = change_router._named_runs(body)
             runs = change_router._affected_runs(key_of(kind, body), None, body), [each.get("name") for each in named]
             active = (body.get("status") or {}).get("activeRun") or {}
-            others = change_router.TableSummary.of(body), CatalogObserved.of([body])
+            others = TableSummary.of(body), builders.catalog_observed([body])
             return [
                 *identity,
                 TableHead.model_validate(body),

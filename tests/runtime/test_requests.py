@@ -62,6 +62,7 @@ async def test_settled_tables_take_no_request_at_a_restart(operator: OperatorInM
     await provisioned(operator)
     for number in range(20):
         await operator.apply(orders(metadata__name=f"more-{number}", spec__suspend=True))
+    await operator.pass_time(seconds=5)  # until their catalog counts them
     sent(operator)
     successor = await operator.kill()
     await successor.settle()

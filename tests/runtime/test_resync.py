@@ -128,6 +128,7 @@ async def operator_with_settled_tables(tables: int) -> OperatorInMemory:
     await operator.apply(lake(), *(orders(metadata__name=f"orders-{number:03}") for number in range(tables)))
     for pod in operator.store.names(Kind.POD):
         await operator.end_pod(pod, created=True)
+    await operator.pass_time(seconds=5)  # until their catalog counts them
     operator.store.requests.clear()
     operator.reconciles.clear()
     return operator

@@ -6,7 +6,7 @@ Keyword arguments are fields of the spec in the spelling of the manifest (`merge
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Phase
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import TableStatus
+from paimon_operator.core.catalog.plan import CatalogObserved, TablesFound
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.naming import FINALIZER, owner_reference, run_labels
 from paimon_operator.core.spec.context import TableContext
@@ -86,6 +87,14 @@ def run_manifest(name: str, *, table: str = "orders", namespace: str = NAMESPACE
 def catalog(name: str = "lake", namespace: str = NAMESPACE, *, generation: int = 1, **spec: Any) -> PaimonCatalog:
     """A catalog as the API server stores it."""
     return PaimonCatalog.model_validate(_stored(catalog_manifest(name, namespace, **spec), generation))
+
+
+def catalog_observed(tables: Iterable[Json]) -> CatalogObserved:
+    """What these tables, as plain JSON, tell about their catalog."""
+    found = TablesFound()
+    for each in tables:
+        found.add(each)
+    return found.observed()
 
 
 def table(

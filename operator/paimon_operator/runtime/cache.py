@@ -141,6 +141,10 @@ class Cache:
         """Tables that name this catalog, sorted."""
         return sorted(self._children.get(catalog, ()))
 
+    def number_of_tables(self, catalog: Key) -> int:
+        """How many tables name this catalog."""
+        return len(self._children.get(catalog, ()))
+
     def runs_of(self, table: Key) -> Sequence[Key]:
         """Runs that name this table, sorted."""
         return sorted(self._children.get(table, ()))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 from pydantic import ValidationError
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.core.catalog.plan import CatalogObserved, plan_catalog
+from paimon_operator.core.catalog.plan import CatalogObserved, TablesFound, plan_catalog
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.dependencies import Dependencies
@@ -16,6 +18,9 @@ from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.observers import ObserverPods
 from paimon_operator.runtime.reads import Doubt
 from paimon_operator.runtime.unreadable import problem_of
+
+_AT_A_TIME: Final = 100
+"""Tables that are read before other objects get their turn: two milliseconds."""
 
 
 class CatalogReconciler:
@@ -37,11 +42,21 @@ class CatalogReconciler:
         except ValidationError as error:
             await self._applier.record_unreadable(Kind.CATALOG, body, problem_of(error), self._dependencies.clock.now())
             return None
-        cache = self._dependencies.cache
-        tables = (cache.get(*table) for table in cache.tables_of(key))
-        known = CatalogObserved.of(table for table in tables if table is not None)
-        observed = replace(known, overlap=self._dependencies.warehouses.overlap(catalog))
+        observed = replace(await self._tables_of(key), overlap=self._dependencies.warehouses.overlap(catalog))
         decision = plan_catalog(catalog, observed, self._dependencies.operator, self._dependencies.clock.now())
         again = await self._applier.apply(Kind.CATALOG, body, catalog.status, decision)
         later = await self._observers.reconcile(catalog, observed, body)
         return min((each for each in (again, later) if each is not None), default=None)
+
+    async def _tables_of(self, key: Key) -> CatalogObserved:
+        """What its tables tell, a few at a time: 10,000 take 0.2 s, in which no other object should have to wait.
+
+        One that changes meanwhile enqueues the catalog again.
+        """
+        cache, found = self._dependencies.cache, TablesFound()
+        for place, table in enumerate(cache.tables_of(key), start=1):
+            if (body := cache.get(*table)) is not None:
+                found.add(body)
+            if place % _AT_A_TIME == 0:
+                await asyncio.sleep(0)
+        return found.observed()

@@ -7,16 +7,12 @@ reports the error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
 from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.api.reasons import Reason
-from paimon_operator.core.catalog.reachability import reached_warehouse, unreachable_storage_of
-from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.naming import (
@@ -37,42 +33,15 @@ from paimon_operator.runtime.cache import Cache, Revision, revision_of
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.rest import is_at_rest
+from paimon_operator.runtime.table_news import TableSummary
 
 Listed = Mapping[Key, Revision]
 """The objects of a full LIST of one kind."""
 _DELETED: Final = "DELETED"
 _NONE: Final = Revision(-1, "")
 _TOGETHER: Final = 5.0
-"""Seconds in which failures of the tables of one catalog are collected."""
+"""Seconds in which changes of the tables of one catalog are collected."""
 ModelT = TypeVar("ModelT", bound=ApiModel)
-
-
-@dataclass(frozen=True, slots=True)
-class TableSummary:
-    """The facts of a table that its catalog's status shows. A change of them enqueues the catalog."""
-
-    catalog: str
-    reached: str | None
-    foreign_writers: ForeignWriters
-    unreachable_storage: Reason | None
-    """Without the time: a table that fails again for the same reason is no news to its catalog."""
-
-    @classmethod
-    def of(cls, body: Manifest) -> Self:
-        """From a table as the API server stores it, or as the cache keeps it."""
-        spec: Mapping[str, Any] = body.get("spec") or {}
-        failing = unreachable_storage_of(body)
-        return cls(
-            catalog=(spec.get("catalogRef") or {}).get("name", ""),
-            reached=reached_warehouse(body),
-            foreign_writers=foreign_writers_of(body),
-            unreachable_storage=failing.reason if failing else None,
-        )
-
-    @property
-    def without_failures(self) -> tuple[str, str | None, ForeignWriters]:
-        """Facts whose change enqueues the catalog at once."""
-        return self.catalog, self.reached, self.foreign_writers
 
 
 class ChangeRouter:
@@ -228,16 +197,23 @@ class ChangeRouter:
         return {key} | claimants | self._affected_catalogs(key, known, body) | runs
 
     def _affected_catalogs(self, key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:
-        """Catalogs to enqueue at once. If only the table's failures changed, they are enqueued soon instead."""
+        """Catalogs to enqueue at once. Those for which the change is not urgent are enqueued soon instead."""
         before = None if known is None else TableSummary.of(known)
         after = None if body is None else TableSummary.of(body)
+        if before == after:
+            return set()
         # A new object of the same name may refer to another catalog.
         catalogs = {Key(Kind.CATALOG, key.namespace, each.catalog) for each in (before, after) if each is not None}
-        if before is None or after is None or before.without_failures != after.without_failures:
-            return catalogs
-        if before != after:
-            self._enqueue_soon(catalogs)
-        return set()
+        urgent = {each for each in catalogs if self._is_urgent(each, before, after)}
+        self._enqueue_soon(catalogs - urgent)
+        return urgent
+
+    def _is_urgent(self, catalog: Key, before: TableSummary | None, after: TableSummary | None) -> bool:
+        """Whether the catalog has to show it at once. Of tables that it gains or loses: the first, and the last."""
+        if before is None or after is None or before.catalog != after.catalog:
+            return self._cache.number_of_tables(catalog) <= 1
+        known = self._cache.get(*catalog) or {}
+        return after.is_urgent(before, (known.get("status") or {}).get("place"))
 
     def _affected_by_catalog(self, key: Key, known: Manifest | None) -> set[Key]:
         """Its tables only if they depend on what changed: its status counts them, and changes with every table."""
@@ -279,7 +255,7 @@ class ChangeRouter:
         return {Key(Kind.RUN, namespace, run)} | ({key_of(Kind.POD, body)} if orphan else set())
 
     def _enqueue_soon(self, catalogs: Iterable[Key]) -> None:
-        """Enqueues catalogs with a delay: if a storage fails, all its tables report it within seconds."""
+        """Enqueues catalogs with a delay: tables are often created, and fail at a storage, within the same seconds."""
         for catalog in sorted(catalogs):
             self.enqueue_after(catalog, _TOGETHER)
 

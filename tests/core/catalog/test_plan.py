@@ -59,7 +59,7 @@ def unreached(table: str, minute: int = 0, reason: str = "StorageUnreachable") -
 
 def reconcile(catalog_: PaimonCatalog, *tables: dict[str, Any]) -> tuple[PaimonCatalog, str, str]:
     """Reconciles the catalog with these tables. Returns it with its new status, and status and message of Ready."""
-    decision = plan_catalog(catalog_, CatalogObserved.of(tables), builders.operator_facts(), builders.NOW)
+    decision = plan_catalog(catalog_, builders.catalog_observed(tables), builders.operator_facts(), builders.NOW)
     assert decision.status is not None
     ready = find(decision.status.conditions, ConditionType.READY)
     assert ready is not None
@@ -165,7 +165,7 @@ def test_an_undeclared_commit_is_unsafe_even_on_hdfs_where_buckets_grow_with_the
         plain = {"metadata": {"name": "t"}, "spec": builders.table(**spec).spec.to_json(), "status": found}
         on_hdfs = {"hdfs": {"configMapRef": {"name": "hadoop-conf"}, "user": "paimon"}}
         seen = catalog(warehouse="hdfs://nn:8020/lake", storage=on_hdfs, locations=[])
-        observed = CatalogObserved.of([plain])
+        observed = builders.catalog_observed([plain])
         return says(plan_catalog(seen, observed, builders.operator_facts(), builders.NOW), "CommitSafe")
 
     assert safe(bucket={"type": "Fixed", "fixed": {"count": 2}}) == ("True", "AtomicRename")
@@ -200,7 +200,7 @@ def test_a_deleted_catalog_stays_while_tables_refer_to_it(tables: int, finalizer
     ],
 )
 def test_the_tables_of_a_deleted_catalog_are_named_in_condition_and_event(names: list[str], words: str) -> None:
-    observed = CatalogObserved.of(builders.table_manifest(name) for name in names)
+    observed = builders.catalog_observed(builders.table_manifest(name) for name in names)
     decision = plan_catalog(catalog(deleted=True), observed, builders.operator_facts(), builders.NOW)
     assert decision.status is not None
     assert {c.message for c in decision.status.conditions if c.type in ("Ready", "Stalled")} == {words}
@@ -227,7 +227,7 @@ def test_a_catalog_is_observed_from_stored_tables() -> None:
     tables.append(builders.table_manifest("d") | {"status": moved})
     places = frozenset({"", "old:9000:s3://lake/warehouse"})
     expected = CatalogObserved(tables=4, warehouses=places, declared=1, first_names=("a", "b", "c"))
-    assert CatalogObserved.of(tables) == expected
+    assert builders.catalog_observed(tables) == expected
 
 
 @pytest.mark.parametrize(("namespace", "named"), [("shop", True), ("rival", False)])

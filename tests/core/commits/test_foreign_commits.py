@@ -11,7 +11,6 @@ from paimon_contract.job import Job
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.core.catalog.plan import CatalogObserved
 from paimon_operator.core.commits import foreign_commits
 from paimon_operator.core.launch.job import build_job
 from paimon_operator.core.spec.capabilities import may_be_active
@@ -330,7 +329,7 @@ def test_a_catalog_counts_tables_with_foreign_writers(
     sentence: str, spec: dict[str, Any], outside: dict[str, Any], counted: tuple[int, int, int]
 ) -> None:
     table = builders.table_manifest(**spec) | {"status": {"outsideWriters": outside}}
-    observed = CatalogObserved.of([table])
+    observed = builders.catalog_observed([table])
     assert (observed.declared, observed.found, observed.unsupported) == counted, sentence
     model = PaimonTable.model_validate(table)
     found = foreign_commits.undeclared_commit(model.spec, model.status) is not None

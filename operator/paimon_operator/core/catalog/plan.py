@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import nsmallest
@@ -55,29 +54,41 @@ class CatalogObserved:
     overlap: Warehouse | None = None
     """The warehouse of another catalog that this one lies in or around."""
 
-    @classmethod
-    def of(cls, tables: Iterable[Manifest]) -> CatalogObserved:
-        """From the tables as plain JSON: 0.1 s for 10,000 settled tables, whose models take 1.2 s to parse."""
-        count, warehouses, names, unreached, used = 0, set(), [], [], UsageSums()
-        others: Counter[foreign_commits.ForeignWriters] = Counter()
-        for table in tables:
-            count += 1
-            names.append(table["metadata"]["name"])
-            used.add(table)
-            others[foreign_commits.foreign_writers_of(table)] += 1
-            if (warehouse := reachability.reached_warehouse(table)) is not None:
-                warehouses.add(warehouse)
-            if (failing := reachability.unreachable_storage_of(table)) is not None:
-                unreached.append(failing)
-        return cls(
-            tables=count,
-            warehouses=frozenset(warehouses),
-            declared=others[foreign_commits.ForeignWriters.DECLARED],
-            found=others[foreign_commits.ForeignWriters.FOUND],
-            unsupported=others[foreign_commits.ForeignWriters.UNSUPPORTED],
-            first_names=tuple(nsmallest(NAMED, names)),
-            unreached=tuple(unreached),
-            used=used,
+
+@dataclass(kw_only=True)
+class TablesFound:
+    """What the tables of a catalog, added one after the other, tell about it.
+
+    As plain JSON, 10,000 settled tables take 0.1 s. To parse their models takes 1.2 s.
+    """
+
+    names: list[str] = field(default_factory=list)
+    warehouses: set[str] = field(default_factory=set)
+    unreached: list[reachability.UnreachableStorage] = field(default_factory=list)
+    used: UsageSums = field(default_factory=UsageSums)
+    writers: Counter[foreign_commits.ForeignWriters] = field(default_factory=Counter)
+
+    def add(self, table: Manifest) -> None:
+        """Adds a table as plain JSON."""
+        self.names.append(table["metadata"]["name"])
+        self.used.add(table)
+        self.writers[foreign_commits.foreign_writers_of(table)] += 1
+        if (warehouse := reachability.reached_warehouse(table)) is not None:
+            self.warehouses.add(warehouse)
+        if (failing := reachability.unreachable_storage_of(table)) is not None:
+            self.unreached.append(failing)
+
+    def observed(self) -> CatalogObserved:
+        """What is known after the last table."""
+        return CatalogObserved(
+            tables=len(self.names),
+            warehouses=frozenset(self.warehouses),
+            declared=self.writers[foreign_commits.ForeignWriters.DECLARED],
+            found=self.writers[foreign_commits.ForeignWriters.FOUND],
+            unsupported=self.writers[foreign_commits.ForeignWriters.UNSUPPORTED],
+            first_names=tuple(nsmallest(NAMED, self.names)),
+            unreached=tuple(self.unreached),
+            used=self.used,
         )
 
 
