@@ -2,124 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 
-from paimon_operator.core.commits.table_claims import TableClaimIndex
-from paimon_operator.core.commits.warehouses import WarehouseIndex
 from paimon_operator.core.naming import RUN_LABEL
 from paimon_operator.core.ports import Kind
-from paimon_operator.core.table.budgets import Budgets
-from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.core.validation.catalog import STORAGE_MOVED
-from paimon_operator.runtime.cache import Cache, revisions_of
-from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.queue import WorkQueue
 from tests.runtime.operator_in_memory import lake, orders
+from tests.runtime.routed_cluster import LAKE, ORDERS, RoutedCluster, cluster_with_a_table, stored
 from tests.support.manifests import Manifest, run
-from tests.support.virtual_time import VirtualTime
 
-LAKE = Key(Kind.CATALOG, "shop", "lake")
-ORDERS, AGAIN = Key(Kind.TABLE, "shop", "orders"), Key(Kind.TABLE, "shop", "orders-again")
+AGAIN = Key(Kind.TABLE, "shop", "orders-again")
 RUN = Key(Kind.RUN, "shop", "orders-compact-by-hand")
-
-
-class RoutedCluster:
-    """A change router on an empty cache, and its queue."""
-
-    def __init__(self) -> None:
-        self.time = time = VirtualTime()
-        self.heartbeats: list[str] = []
-        self.queue: WorkQueue[Key] = WorkQueue(
-            namespace_of=lambda key: key.namespace,
-            clock=time.seconds,
-            call_later=time.call_later,
-            on_late=lambda _: None,
-        )
-        self.cache = Cache()
-        self.router = ChangeRouter(
-            self.cache,
-            TableClaimIndex(),
-            WarehouseIndex(),
-            RunSlots(),
-            self.queue,
-            budgets=Budgets(),
-            on_heartbeat=self.heartbeats.append,
-        )
-
-    async def enqueued(self) -> set[Key]:
-        """Takes and returns every queued key."""
-        keys = set()
-        while self.queue.depth:
-            key = await self.queue.get()
-            self.queue.done(key)
-            keys.add(key)
-        return keys
-
-    def on_listed(self, kind: Kind, bodies: Sequence[Manifest]) -> Sequence[Key]:
-        """Records a list of whole objects."""
-        return self.router.on_listed(kind, revisions_of(kind, bodies), bodies, self.router.revisions(kind))
-
-    async def on_event(self, kind: Kind, event: str | None, body: Manifest) -> set[Key]:
-        self.router.on_event(kind, event, body)
-        return await self.enqueued()
 
 
 @pytest.fixture
 async def cluster() -> RoutedCluster:
     """A cluster with the catalog and one table, and an empty queue."""
-    cluster = RoutedCluster()
-    await cluster.on_event(Kind.CATALOG, "ADDED", stored(lake(), 1))
-    await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(), 2))
-    return cluster
-
-
-def stored(manifest: Manifest, version: int, **parts: Any) -> Manifest:
-    created = f"2026-11-21T08:00:{version % 60:02}Z"
-    name = manifest["metadata"]["name"]
-    metadata = {
-        "namespace": "shop",
-        "uid": f"uid-{name}",
-        "resourceVersion": str(version),
-        "generation": 1,
-        "creationTimestamp": created,
-    }
-    return manifest | {"metadata": metadata | manifest["metadata"] | parts.pop("metadata", {})} | parts
+    return await cluster_with_a_table()
 
 
 def pod(owner: Manifest) -> Manifest:
     return {"metadata": {"namespace": "shop", "name": "p", "ownerReferences": [owner]}}
-
-
-async def test_the_first_table_of_a_catalog_enqueues_it_at_once() -> None:
-    cluster = RoutedCluster()
-    await cluster.on_event(Kind.CATALOG, "ADDED", stored(lake(), 1))
-    assert await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(), 2)) == {ORDERS, LAKE}
-
-
-async def test_many_new_tables_enqueue_their_catalog_once(cluster: RoutedCluster) -> None:
-    passes = 0
-    for number in range(20):
-        named = orders(metadata__name=f"t-{number}")
-        enqueued = await cluster.on_event(Kind.TABLE, "ADDED", stored(named, 10 + number))
-        assert enqueued == {Key(Kind.TABLE, "shop", f"t-{number}")}
-        cluster.time.advance(0.2)
-        passes += LAKE in await cluster.enqueued()
-    cluster.time.advance(5)
-    assert (passes, await cluster.enqueued()) == (0, {LAKE})
-
-
-async def test_a_deleted_table_among_others_enqueues_its_catalog_soon(cluster: RoutedCluster) -> None:
-    await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="clicks"), 3))
-    await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name="views"), 4))
-    cluster.time.advance(5)
-    await cluster.enqueued()
-    assert await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 2)) == {ORDERS}
-    cluster.time.advance(5)
-    assert await cluster.enqueued() == {LAKE}
 
 
 async def test_an_edit_enqueues_the_table_only(cluster: RoutedCluster) -> None:
@@ -129,65 +33,6 @@ async def test_an_edit_enqueues_the_table_only(cluster: RoutedCluster) -> None:
 @pytest.mark.parametrize("event", [None, "ADDED", "MODIFIED"])
 async def test_a_known_version_enqueues_nothing(cluster: RoutedCluster, event: str | None) -> None:
     assert await cluster.on_event(Kind.TABLE, event, stored(orders(), 2)) == set()
-
-
-async def test_the_last_table_that_is_deleted_enqueues_its_catalog_at_once(cluster: RoutedCluster) -> None:
-    assert await cluster.on_event(Kind.TABLE, "DELETED", stored(orders(), 2)) == {ORDERS, LAKE}
-    assert cluster.cache.get(*ORDERS) is None
-
-
-@pytest.mark.parametrize(
-    ("place", "at_once"),
-    [
-        pytest.param(None, True, id="the first in the catalog"),
-        pytest.param("s3://lake/warehouse", False, id="in a place that others have reached"),
-        pytest.param("s3://old/warehouse", True, id="the first after a move"),
-    ],
-)
-async def test_a_table_whose_first_run_ended_enqueues_its_catalog(
-    cluster: RoutedCluster, place: str | None, at_once: bool
-) -> None:
-    await cluster.on_event(Kind.CATALOG, "MODIFIED", stored(lake(), 3, status={"place": place}))
-    status = {"ownership": {"place": "s3://lake/warehouse/shop.db/orders"}}
-    assert (LAKE in await cluster.on_event(Kind.TABLE, "MODIFIED", stored(orders(), 4, status=status))) is at_once
-    cluster.time.advance(5)
-    assert (LAKE in await cluster.enqueued()) is not at_once
-
-
-async def test_a_foreign_writer_enqueues_the_catalog_of_a_known_table_at_once(cluster: RoutedCluster) -> None:
-    declared = stored(orders(spec__externalWriters="Active"), 3)
-    assert await cluster.on_event(Kind.TABLE, "MODIFIED", declared) == {ORDERS, LAKE}
-
-
-async def test_a_failure_at_the_storage_enqueues_the_catalog_soon_and_once_for_each_reason(
-    cluster: RoutedCluster,
-) -> None:
-    def failing(version: int, reason: str, minute: int) -> Manifest:
-        failure = {"reason": reason, "time": f"2026-11-21T08:{minute:02}:00Z"}
-        return stored(orders(), version, status={"provision": {"failure": failure}})
-
-    recovered = stored(orders(), 6, status={"provision": {}})
-    first, again = failing(3, "StorageUnreachable", 1), failing(4, "StorageUnreachable", 5)
-    enqueued = []
-    for body in [first, again, failing(5, "BucketNotFound", 9), recovered]:
-        assert await cluster.on_event(Kind.TABLE, "MODIFIED", body) == {ORDERS}
-        cluster.time.advance(5)
-        enqueued.append(await cluster.enqueued())
-    assert enqueued == [{LAKE}, set(), {LAKE}, {LAKE}]
-
-
-async def test_many_tables_that_fail_together_enqueue_their_catalog_once(cluster: RoutedCluster) -> None:
-    failure = {"reason": "StorageUnreachable", "time": "2026-11-21T08:01:00Z"}
-    for number in range(20):
-        await cluster.on_event(Kind.TABLE, "ADDED", stored(orders(metadata__name=f"t-{number}"), 10 + number))
-    times = 0
-    for number in range(20):
-        body = stored(orders(metadata__name=f"t-{number}"), 40 + number, status={"provision": {"failure": failure}})
-        times += LAKE in await cluster.on_event(Kind.TABLE, "MODIFIED", body)
-        cluster.time.advance(0.2)
-        times += LAKE in await cluster.enqueued()
-    cluster.time.advance(5)
-    assert (times, await cluster.enqueued()) == (0, {LAKE})
 
 
 async def test_a_table_whose_active_run_changes_enqueues_both_runs(cluster: RoutedCluster) -> None:
