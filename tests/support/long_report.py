@@ -26,10 +26,10 @@ _PAGE: Final = """\
 
 Made by `make test-long` from `test-long.jsonl`, to which every part adds a line when it ends, also one that fails. The
 commit is that of the checkout when the call began; `-dirty`: files that are in the repository had been changed. The
-part `node` are the long tests of the node and of the API server, `histories` are random histories of edits and random
-schedules of maintenance on every engine, and `matrix` is every other test of `tests/spark` on every engine. Early lines
-are of a whole call. Seconds are those of one test with its fixtures, beside other tests on the same machine; nothing
-asserts them.
+parts `apiserver` and `node` are the long tests of the API server and of the node, which were one part until 2026-11-28.
+`histories` are random histories of edits and random schedules of maintenance on every engine, and `matrix` is every
+other test of `tests/spark` on every engine. Early lines are of a whole call. Seconds are those of one test with its
+fixtures, beside other tests on the same machine; nothing asserts them.
 """
 
 
