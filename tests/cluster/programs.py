@@ -81,6 +81,7 @@ _WITHOUT_CLOUDS = "remove_all_sd"
 """Without service discovery: the libraries of 25 clouds are most of the build."""
 PROMETHEUS = Program("prometheus", "prometheus", _PROMETHEUS, "/cmd/prometheus", tags=_WITHOUT_CLOUDS)
 PROMTOOL = Program("promtool", "prometheus", _PROMETHEUS, "/cmd/promtool", tags=_WITHOUT_CLOUDS)
+KUBE_STATE_METRICS = Program("kube-state-metrics", "kube-state-metrics", "k8s.io/kube-state-metrics/v2")
 HELM_DOCS = Program("helm-docs", "helm-docs", "github.com/norwoodj/helm-docs", "/cmd/helm-docs", "main.version")
 
 NODE = {
@@ -98,7 +99,8 @@ NODE = {
     )
 }
 """What runs on the node, and what works with it."""
-PROGRAMS = NODE | {program.name: program for program in (REGISTRY, HELM_UNITTEST, HELM_DOCS, PROMETHEUS, PROMTOOL)}
+_OF_TESTS = (REGISTRY, HELM_UNITTEST, HELM_DOCS, PROMETHEUS, PROMTOOL, KUBE_STATE_METRICS)
+PROGRAMS = NODE | {program.name: program for program in _OF_TESTS}
 
 
 def build(names: Iterable[str] = ()) -> list[Path]:
