@@ -82,6 +82,8 @@ _WITHOUT_CLOUDS = "remove_all_sd"
 PROMETHEUS = Program("prometheus", "prometheus", _PROMETHEUS, "/cmd/prometheus", tags=_WITHOUT_CLOUDS)
 PROMTOOL = Program("promtool", "prometheus", _PROMETHEUS, "/cmd/promtool", tags=_WITHOUT_CLOUDS)
 KUBE_STATE_METRICS = Program("kube-state-metrics", "kube-state-metrics", "k8s.io/kube-state-metrics/v2")
+_LOCAL_PATH = "github.com/rancher/local-path-provisioner"
+LOCAL_PATH_PROVISIONER = Program("local-path-provisioner", "local-path-provisioner", _LOCAL_PATH)
 HELM_DOCS = Program("helm-docs", "helm-docs", "github.com/norwoodj/helm-docs", "/cmd/helm-docs", "main.version")
 
 NODE = {
@@ -99,7 +101,7 @@ NODE = {
     )
 }
 """What runs on the node, and what works with it."""
-_OF_TESTS = (REGISTRY, HELM_UNITTEST, HELM_DOCS, PROMETHEUS, PROMTOOL, KUBE_STATE_METRICS)
+_OF_TESTS = (REGISTRY, HELM_UNITTEST, HELM_DOCS, PROMETHEUS, PROMTOOL, KUBE_STATE_METRICS, LOCAL_PATH_PROVISIONER)
 PROGRAMS = NODE | {program.name: program for program in _OF_TESTS}
 
 

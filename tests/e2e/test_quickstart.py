@@ -10,7 +10,7 @@ import pytest
 from tests.cluster import containerd, release
 from tests.cluster.cache import CHECKOUT
 from tests.cluster.layout import Layout
-from tests.e2e.disks import disk
+from tests.e2e.storage_class import default_storage_class
 from tests.support.docs_commands import commands_of
 from tests.support.kubectl import Kubectl
 from tools.images import publish
@@ -25,7 +25,7 @@ BUILT = {"operator": f"{publish.OPERATOR}:{publish.version()}", ENGINE: f"{publi
 
 @pytest.fixture
 def fresh_node(cluster_env: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
-    """The node without a release, with the images, and a volume as a StorageClass would make it."""
+    """The node without a release, with the images and a default StorageClass."""
     layout, found = Layout(), release.images()
     names = {name: f"docker.io/library/{reference}" for name, reference in BUILT.items()}
     for name, source in {"operator": found["operator"], ENGINE: found["spark"][ENGINE]}.items():
@@ -35,7 +35,7 @@ def fresh_node(cluster_env: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
     )
     kubectl = Kubectl(namespace=NAMESPACE, env=cluster_env)
     try:
-        with disk(kubectl, "warehouse"):
+        with default_storage_class(cluster_env, names["operator"]):
             yield cluster_env
             kubectl.run("delete", "namespace", NAMESPACE, timeout=300)
     finally:
