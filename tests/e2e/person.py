@@ -44,6 +44,11 @@ class Person:
         """The user's own clone."""
         return self.home / "paimon-operator"
 
+    def own(self, directory: Path) -> None:
+        """Makes a directory of this user."""
+        directory.mkdir()
+        shutil.chown(directory, self.name, self.name)
+
     def run(
         self, *command: str, variables: Mapping[str, str], seconds: float = 1800
     ) -> subprocess.CompletedProcess[str]:
