@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -63,9 +63,13 @@ class Registry:
             raise UnknownOperationError(f"no operation has the type {type_!r}; there are {', '.join(self.types)}")
         return found
 
+    @cached_property
+    def _by_role(self) -> Mapping[Role, tuple[OperationSpec, ...]]:
+        return {role: tuple(each for each in self.operations if each.role is role) for role in Role}
+
     def with_role(self, role: Role) -> OperationSpec:
         """The one operation with a special role. Raises ValueError unless there is exactly one."""
-        found = [each for each in self.operations if each.role is role]
+        found = self._by_role[role]
         if len(found) != 1:
             raise ValueError(f"{len(found)} operations have the role {role.value!r}")
         return found[0]
