@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -60,7 +61,7 @@ class Kept:
         self, tables: dict[str, TableFinding], same: dict[str, int | None], age: int
     ) -> tuple[TableToLook, ...]:
         findings = Findings(age=timedelta(seconds=age), tables=tables, same=same)
-        return self.looks.receive(LAKE, findings, self.time.now()).tables
+        return asyncio.run(self.looks.receive(LAKE, findings, self.time.now())).tables
 
 
 @pytest.fixture

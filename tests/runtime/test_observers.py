@@ -40,7 +40,7 @@ async def report(operator: OperatorInMemory, **measure: object) -> None:
     """The observer reports a table that has changed."""
     uid = operator.table()["metadata"]["uid"]
     found = {uid: TableFinding(measure=Measure.model_validate(measure))}
-    operator.looks.receive(LAKE, Findings(age=timedelta(0), tables=found, same={}), operator.time.now())
+    await operator.looks.receive(LAKE, Findings(age=timedelta(0), tables=found, same={}), operator.time.now())
     await operator.settle()
 
 

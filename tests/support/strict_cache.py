@@ -9,7 +9,7 @@ import pytest
 from paimon_operator.api.base import ApiModel
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.core.ports import Kind, Manifest
-from paimon_operator.core.spec.table_head import TableHead
+from paimon_operator.core.spec.table_head import NamedTable, TableHead
 from paimon_operator.runtime import change_router
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.projection import Fields, Kept, kept_fields
@@ -66,7 +66,7 @@ def make_strict(patch: pytest.MonkeyPatch) -> None:
         return found
 
     def strict_read(model: type[ApiModel], body: Manifest) -> ApiModel | None:
-        if model not in (PaimonCatalog, TableHead):
+        if model not in (PaimonCatalog, TableHead, NamedTable):
             raise NotKeptError(f"the cache has not all fields of {model.__name__}")
         found = read(model, plain(body))
         return without_dropped_fields(found) if isinstance(found, PaimonCatalog) else found

@@ -5,7 +5,7 @@ Only a Pod that the operator has made for a catalog reports, and only about the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -16,10 +16,11 @@ from paimon_operator.core.catalog.reachability import reached_warehouse
 from paimon_operator.core.ports import Clock, Manifest, PodIdentity
 from paimon_operator.core.spec.identity import table_name
 from paimon_operator.core.spec.look import Look
-from paimon_operator.core.spec.table_head import TableHead
+from paimon_operator.core.spec.table_head import NamedTable
 from paimon_operator.runtime import change_router
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.tables_in_turns import tables_in_turns
 
 NEWS_EVERY: Final = timedelta(minutes=5)
 """A table that changes all the time is reconciled so often because of its looks. A tick uses the last one anyway."""
@@ -68,9 +69,9 @@ class Looks:
         entry = self._entries.get(catalog, {}).get(uid)
         return None if entry is None else entry.look
 
-    def receive(self, catalog: Key, findings: Findings, received: datetime) -> LookAnswer:
+    async def receive(self, catalog: Key, findings: Findings, received: datetime) -> LookAnswer:
         """Keeps what was found of the catalog's tables, and answers what to look at."""
-        tables = dict(self._tables_of(catalog))
+        tables = await self._tables_of(catalog)
         known = self._entries.setdefault(catalog, {})
         for uid in known.keys() - tables.keys():
             del known[uid]
@@ -82,7 +83,7 @@ class Looks:
             entry = known.get(uid)
             if entry is not None and _is_same(entry.look, snapshot, looked_at):
                 known[uid] = replace(entry, look=replace(entry.look, looked_at=looked_at))
-        wanted = (_to_look(uid, head, is_known=uid in known) for uid, (_, head) in tables.items())
+        wanted = (_to_look(uid, named, is_known=uid in known) for uid, (_, named) in tables.items())
         return LookAnswer(interval_seconds=self._interval_s, tables=tuple(wanted))
 
     def _entry(self, before: _KeptLook | None, table: Key, found: TableFinding, looked_at: datetime) -> _KeptLook:
@@ -95,19 +96,18 @@ class Looks:
         self._enqueue(table, delay.total_seconds())
         return _KeptLook(look, now + delay + NEWS_EVERY if delay == timedelta(0) else quiet_until)
 
-    def _tables_of(self, catalog: Key) -> Iterable[tuple[str, tuple[Key, TableHead]]]:
-        """UID, key and head of the tables that a run has established, at most those of an answer."""
-        count = 0
-        for key in self._cache.tables_of(catalog):
-            body = self._cache.get(*key)
-            head = _established(body) if body is not None and count < MAX_TABLES else None
-            if head is not None:
-                count += 1
-                yield head.metadata.uid, (key, head)
+    async def _tables_of(self, catalog: Key) -> dict[str, tuple[Key, NamedTable]]:
+        """UID -> key and names of the tables that a run has established, at most those of an answer."""
+        found: dict[str, tuple[Key, NamedTable]] = {}
+        async for key, body in tables_in_turns(self._cache, catalog):
+            named = _established(body) if len(found) < MAX_TABLES else None
+            if named is not None:
+                found[named.metadata.uid] = (key, named)
+        return found
 
 
-def _established(body: Manifest) -> TableHead | None:
-    return change_router.read(TableHead, body) if reached_warehouse(body) is not None else None
+def _established(body: Manifest) -> NamedTable | None:
+    return change_router.read(NamedTable, body) if reached_warehouse(body) is not None else None
 
 
 def _is_same(look: Look, snapshot: int | None, looked_at: datetime) -> bool:
@@ -123,5 +123,6 @@ def _values(look: Look) -> Any:
     return None if look.measure is None else look.measure.model_copy(update={"measured_at": None})
 
 
-def _to_look(uid: str, head: TableHead, *, is_known: bool) -> TableToLook:
-    return TableToLook(uid=uid, database=head.spec.database, name=table_name(head), wanted=None if is_known else True)
+def _to_look(uid: str, named: NamedTable, *, is_known: bool) -> TableToLook:
+    wanted = None if is_known else True
+    return TableToLook(uid=uid, database=named.spec.database, name=table_name(named), wanted=wanted)

@@ -7,14 +7,15 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.core.spec.table_head import AnyTable
+from paimon_operator.api.table.spec import PaimonTable
+from paimon_operator.core.spec.table_head import NamedTable
 
 _SAME_SCHEME: Final = {"s3a": "s3", "s3n": "s3"}
 _DEFAULT_PORT: Final = {"hdfs": 8020}
 """Scheme -> default port. A URI with it and one without it mean the same server."""
 
 
-def table_name(table: AnyTable) -> str:
+def table_name(table: PaimonTable | NamedTable) -> str:
     """The table's name in Paimon: spec.table, or the object's name with `-` as `_`."""
     return table.spec.table or table.metadata.name.replace("-", "_")
 
