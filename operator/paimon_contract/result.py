@@ -162,6 +162,22 @@ class PartitionExpiry(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartitionsDone(Document):
+    """`marked` partitions were marked as done now, `already_marked` ones before, and `not_yet_done` ones are not done.
+
+    `remaining` are done too, and were left for the next run. `unreadable` partitions have no time that can be read, as
+    `example`.
+    """
+
+    marked: int
+    already_marked: int
+    not_yet_done: int
+    remaining: int = 0
+    unreadable: int = 0
+    example: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class OrphanFiles(Document):
     """Of `files` files, `orphans` are old and referenced by nothing, and `unknown` ones are none of Paimon's.
 
@@ -314,6 +330,7 @@ class Outcome(Document):
     loaded: tuple[LoadedWrite, ...] = ()
     rescale: RescaleSummary | None = None
     partitions: PartitionExpiry | None = None
+    partitions_done: PartitionsDone | None = None
     orphan_files: OrphanFiles | None = None
     drift: ResultDrift | None = None
     verification: Verification | None = None

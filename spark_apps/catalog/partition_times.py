@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from paimon_contract.parameters.expire_partitions import UPDATE_TIME, ExpirePartitionsParameters
@@ -23,7 +24,25 @@ def partition_time(session: Session, expire: ExpirePartitionsParameters) -> Part
     """The time that the strategy compares. Raises RunError (Spec) for a formatter that Java does not accept."""
     if expire.strategy == UPDATE_TIME:
         return lambda partition: partition.updated
-    values = ValuesTime(session, expire)
+    return values_time(
+        session, TimeFormat(expire.timestamp_pattern, expire.timestamp_formatter, expire.time_zone, FORMATTER_FIELD)
+    )
+
+
+@dataclass(frozen=True)
+class TimeFormat:
+    """How a time is read: `formatter` (of Java) reads the text that `pattern` makes of the keys, in the time zone."""
+
+    pattern: str | None
+    formatter: str | None
+    time_zone: str
+    formatter_field: str
+    """Field of the formatter in the manifest, for the error of one that Java does not accept."""
+
+
+def values_time(session: Session, how: TimeFormat) -> PartitionTime:
+    """The time in the keys. Raises RunError (Spec) for a formatter that Java does not accept."""
+    values = ValuesTime(session, how)
     return lambda partition: values.time_of(partition.keys)
 
 
@@ -35,12 +54,12 @@ class ValuesTime:
     in the time zone of the JVM.
     """
 
-    def __init__(self, session: Session, expire: ExpirePartitionsParameters) -> None:
-        jvm, formatter = session.jvm, expire.timestamp_formatter
-        _check_formatter(jvm, formatter)
-        self._session, self._pattern = session, expire.timestamp_pattern
-        self._zone = jvm.java.time.ZoneId.of(expire.time_zone)
-        self._extractor = jvm.org.apache.paimon.partition.PartitionTimeExtractor(None, formatter)
+    def __init__(self, session: Session, how: TimeFormat) -> None:
+        jvm = session.jvm
+        _check_formatter(jvm, how)
+        self._session, self._pattern = session, how.pattern
+        self._zone = jvm.java.time.ZoneId.of(how.time_zone)
+        self._extractor = jvm.org.apache.paimon.partition.PartitionTimeExtractor(None, how.formatter)
         self._known: dict[str, int | None] = {}
 
     def time_of(self, keys: tuple[PartitionKey, ...]) -> int | None:
@@ -68,11 +87,11 @@ def time_text(keys: tuple[PartitionKey, ...], pattern: str | None) -> str | None
     return text_of_time({key.name: text_of(key) for key in keys}, pattern)
 
 
-def _check_formatter(jvm: Any, formatter: str | None) -> None:
-    if formatter is None:
+def _check_formatter(jvm: Any, how: TimeFormat) -> None:
+    if how.formatter is None:
         return
     try:
-        jvm.java.time.format.DateTimeFormatter.ofPattern(formatter)
+        jvm.java.time.format.DateTimeFormatter.ofPattern(how.formatter)
     except Exception as error:
-        said = f"Java refuses the formatter {formatter!r}: {root_message(error)}"
-        raise spec_failure("InvalidSpec", said, "write it like yyyyMMdd", field=FORMATTER_FIELD) from error
+        said = f"Java refuses the formatter {how.formatter!r}: {root_message(error)}"
+        raise spec_failure("InvalidSpec", said, "write it like yyyyMMdd", field=how.formatter_field) from error

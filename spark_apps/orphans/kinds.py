@@ -35,6 +35,8 @@ _COMMITTED: Final = {
 _TEMPORARY: Final = {each: re.compile(rf"\.(?:{names})\.{_UUID}\.tmp") for each, names in _COMMITTED.items()}
 """Files under which a writer prepares one of them. It renames them, or they are left when it is killed."""
 _KNOWN: Final = {each: re.compile(names) for each, names in _COMMITTED.items()}
+_DONE_MARK: Final = "_SUCCESS"
+"""In the directory of a partition: batch jobs wait for it. Written by runs of MarkPartitionsDone, and by Flink."""
 _TAG_MARKS: Final = "tag-success-file"
 _BRANCH: Final = re.compile("branch-.+")
 _DATA_PREFIX: Final = ("data-file.prefix", "data-")
@@ -55,7 +57,7 @@ class Kind(StrEnum):
     TEMPORARY = "Temporary"
     """A metadata file that was never finished."""
     COMMITTED = "Committed"
-    """Snapshot, changelog, schema, tag, consumer or hint."""
+    """Snapshot, changelog, schema, tag, consumer, hint or mark of a partition that is done."""
     UNKNOWN = "Unknown"
     """Nothing that Paimon puts there. It is reported and never touched."""
 
@@ -102,17 +104,23 @@ class Layout:
 
     def _of_data(self, path: str) -> Kind:
         directory, _, name = path.rpartition("/")
+        if name == _DONE_MARK and any(self._is_partition(directory, each) for each in {"", *self.directories}):
+            return Kind.COMMITTED
         inside = [each for each in self.directories if self._is_bucket(directory, each)]
         if inside and _INDEX.fullmatch(name):
             return Kind.INDEX
         return Kind.DATA if inside and self._data_name.fullmatch(name) else Kind.UNKNOWN
 
     def _is_bucket(self, directory: str, root: str) -> bool:
+        partition, _, bucket = directory.rpartition("/")
+        inside = self._is_partition(partition, root) if self.partition_keys else partition == root
+        return inside and _BUCKET.fullmatch(bucket) is not None
+
+    def _is_partition(self, directory: str, root: str) -> bool:
         if root and not directory.startswith(f"{root}/"):
             return False
-        *partitions, bucket = directory.removeprefix(root).lstrip("/").split("/")
-        is_whole = len(partitions) == self.partition_keys and all(each.find("=") > 0 for each in partitions)
-        return is_whole and _BUCKET.fullmatch(bucket) is not None
+        partitions = directory.removeprefix(root).lstrip("/").split("/")
+        return len(partitions) == self.partition_keys and all(each.find("=") > 0 for each in partitions)
 
     @cached_property
     def _data_name(self) -> re.Pattern[str]:

@@ -65,6 +65,10 @@ class ConsumerRetention(ApiModel):
     """Time after its last progress after which a consumer is removed. Its reader then loses its position."""
 
 
+TimestampPattern = Annotated[str, Field(pattern=r"^[ -~]*\$[A-Za-z_][ -~]*$", max_length=128)]
+TimestampFormatter = Annotated[str, Field(pattern=r"^([yuMdDHmsS /:._,\[\]-]|'[^']*')+$", max_length=64)]
+
+
 class PartitionStrategy(StrEnum):
     """What the time of a partition is."""
 
@@ -102,12 +106,10 @@ class PartitionRetention(ApiModel):
     """ValuesTime: the time in the values of the partition keys; of a day it is midnight. UpdateTime: the time of the
     partition's newest file, which a compaction renews; not with externalWriters Active, and with Paused
     expirationTime is at least 2d. Absent: ValuesTime."""
-    timestamp_pattern: Annotated[str, Field(pattern=r"^[ -~]*\$[A-Za-z_][ -~]*$", max_length=128)] | None = None
+    timestamp_pattern: TimestampPattern | None = None
     """ValuesTime. Text with the time, in which $key is the value of a partition key: `$dt $hour:00:00`. Absent: the
     first partition key. The time is in the object's timeZone."""
-    timestamp_formatter: Annotated[str, Field(pattern=r"^([yuMdDHmsS /:._,\[\]-]|'[^']*')+$", max_length=64)] | None = (
-        None
-    )
+    timestamp_formatter: TimestampFormatter | None = None
     """ValuesTime. How Java reads that text: yyyyMMdd. Letters: y or u, M, d, D, H, m, s, S, others in quotes. Absent:
     yyyy-MM-dd HH:mm:ss and yyyy-MM-dd."""
     schedule: Cron | None = None

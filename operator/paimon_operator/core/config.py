@@ -32,6 +32,8 @@ class Defaults:
     """Schedule of snapshot expiry for write-only tables, whose writers expire no snapshots."""
     partition_expiry: str = "30 2 * * *"
     """Schedule of partition expiry: before full compaction, which then does not rewrite what is dropped."""
+    partition_marks: str = "0 * * * *"
+    """Schedule of marking partitions as done."""
     orphan_files: str = "30 5 * * 0"
     """Schedule of the search for orphan files."""
     time_zone: str = "UTC"

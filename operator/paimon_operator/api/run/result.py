@@ -21,6 +21,7 @@ from paimon_operator.api.run.status import (
     OrphanFilesResult,
     OutsideCommit,
     PartitionExpiryResult,
+    PartitionsDoneResult,
     RescaleResult,
     RunStatus,
     VerificationResult,
@@ -125,6 +126,12 @@ def partition_expiry(result: Result) -> PartitionExpiryResult | None:
     return None if result.partitions is None else PartitionExpiryResult.model_validate(_given(result.partitions))
 
 
+def partitions_done(result: Result) -> PartitionsDoneResult | None:
+    """The partitions that were marked as done, and the others."""
+    found = result.partitions_done
+    return None if found is None else PartitionsDoneResult.model_validate(_given(found))
+
+
 def orphan_files(result: Result) -> OrphanFilesResult | None:
     """What was found of orphan files, and what was done about it."""
     return None if result.orphan_files is None else OrphanFilesResult.model_validate(_given(result.orphan_files))
@@ -159,6 +166,7 @@ def _check_values(result: Result) -> None:
         drift_found,
         rescale_result,
         partition_expiry,
+        partitions_done,
         orphan_files,
         verification_result,
         loaded_writes,

@@ -213,6 +213,23 @@ class PartitionExpiryResult(ApiModel):
     """One of those that stay."""
 
 
+class PartitionsDoneResult(ApiModel):
+    """Result of marking partitions as done."""
+
+    marked: Int64
+    """Partitions that were marked, or whose mark was renewed."""
+    already_marked: Int64
+    """Partitions that are done and have a mark that is newer than their newest file."""
+    not_yet_done: Int64
+    """Partitions whose end or whose newest file is not longer ago than idleTime."""
+    remaining: Int64
+    """Partitions that are done too. The next run marks them."""
+    unreadable: Int64
+    """Partitions that are not marked because no time can be read from them."""
+    example: Annotated[str, Field(max_length=256)] | None = None
+    """One without a time."""
+
+
 class OrphanFilesResult(ApiModel):
     """Result of a search for orphan files."""
 
@@ -369,6 +386,8 @@ class RunStatus(ApiModel):
     """ExpireSnapshots. Number of snapshots that were expired."""
     partitions: PartitionExpiryResult | None = None
     """ExpirePartitions. Partitions that were dropped, and those that stay."""
+    partitions_done: PartitionsDoneResult | None = None
+    """MarkPartitionsDone. Partitions that were marked as done, and the others."""
     orphan_files: OrphanFilesResult | None = None
     """RemoveOrphanFiles. What was found, moved away, removed or restored."""
     described: Int32 | None = None

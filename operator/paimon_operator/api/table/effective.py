@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from paimon_operator.api.base import ApiModel, EngineName, Memory, Positive, TimeZone
 from paimon_operator.api.compaction import Compaction, CompactionMode
+from paimon_operator.api.mark_partitions_done import MarkPartitionsDone
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.retention import (
     ChangelogRetention,
@@ -157,6 +158,8 @@ class Effective(ApiModel):
     """Who compacts the table, and when."""
     retention: EffectiveRetention | None = None
     """What is removed after some time."""
+    mark_partitions_done: MarkPartitionsDone | None = None
+    """Partitions to mark as done."""
     tags: EffectiveTags | None = None
     """Tags that are created automatically."""
     driver: EffectiveDriver | None = None

@@ -71,8 +71,8 @@ _FLINK: Final = "an option of Flink, which has no effect here; remove it"
 _CODEC: Final = "an option of one format; set file.compression, which is checked, instead"
 _LOG: Final = "an option of the log system, which left Paimon; set changelogProducer, and read the changelog"
 _DONE: Final = (
-    "an option of Flink, which knows when a partition is complete: a batch of Spark marks it as done after each load,"
-    " or never; mark it with the program that loads it last"
+    "an option of writers: Flink waits until a partition is complete, a batch of Spark marks it after each load, or"
+    " never; set markPartitionsDone instead"
 )
 _DELTA_COMMITS: Final = "set changelogProducer.fullCompaction.deltaCommits, or compaction.full.schedule"
 

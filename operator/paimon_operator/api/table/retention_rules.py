@@ -1,4 +1,4 @@
-"""CEL rules over the retention and tags of a PaimonTable and its other fields. `core/validation` has the same."""
+"""CEL rules over the retention, tags and marks of a PaimonTable and its other fields. `core/validation` has the same."""
 
 from __future__ import annotations
 
@@ -67,6 +67,18 @@ RETENTION_RULES: Final = [
         "orphanFiles.mode Delete must not be used with externalWriters Active: it could remove what they commit later",
         path=".retention.orphanFiles.mode",
         reason=FORBIDDEN,
+    ),
+    rule(
+        "!has(self.markPartitionsDone) || has(self.schema.partitionKeys)",
+        "markPartitionsDone must not be set without partitionKeys",
+        path=".markPartitionsDone",
+        reason=FORBIDDEN,
+    ),
+    rule(
+        "!self.?markPartitionsDone.?timestampPattern.hasValue() || !has(self.schema.partitionKeys)"
+        " || self.schema.partitionKeys.exists(k, self.markPartitionsDone.timestampPattern.contains('$' + k))",
+        "timestampPattern must contain a partition key, as $dt",
+        path=".markPartitionsDone.timestampPattern",
     ),
     rule(
         "!has(self.tags) || self.tags.automaticCreation != 'Watermark' || self.externalWriters != 'None'",

@@ -20,6 +20,7 @@ from paimon_operator.api.base import (
     validated,
 )
 from paimon_operator.api.compaction import Compaction
+from paimon_operator.api.mark_partitions_done import MarkPartitionsDone
 from paimon_operator.api.policies import AdoptionPolicy, DeletionPolicy, DriftPolicy, ExternalWriters, RunPolicy
 from paimon_operator.api.retention import Retention
 from paimon_operator.api.spark import Spark
@@ -245,6 +246,8 @@ class PaimonTableSpec(ApiModel):
     """Verification of maintenance: the proof that a compaction has changed no row. Absent: none."""
     retention: Retention | None = None
     """What is removed after some time. Each member replaces the catalog's default of that member."""
+    mark_partitions_done: MarkPartitionsDone | None = None
+    """Partitions to mark as done for batch jobs that wait for them. Absent: none."""
     tags: Tags | None = None
     """Tags that are created automatically. Absent: the catalog's default, else none. It replaces the catalog's whole
     block."""

@@ -333,6 +333,8 @@ class TableStatus(ApiModel):
     """State of snapshot expiry, which also expires changelogs, consumers and tags."""
     partition_expiry: ScheduleState | None = None
     """State of partition expiry."""
+    partitions_done: ScheduleState | None = None
+    """State of marking partitions as done."""
     orphan_files: OrphanFilesState | None = None
     """State of the search for orphan files."""
     writes: Annotated[tuple[WriteState, ...], Field(max_length=MAX_WRITES, json_schema_extra=keyed_by("name"))] = ()

@@ -221,7 +221,7 @@ class OperationSpec:
     in_windows: bool = False
     """It is maintenance: by its schedule it starts only inside the catalog's maintenanceWindows."""
     is_maintenance: bool = False
-    """Users request it, and it is held like the maintenance that runs in windows: see `row_checks.why_held`."""
+    """It starts outside of windows, and is held like the maintenance that runs in them: see `row_checks.why_held`."""
     small: bool = False
     """Its runs may share a driver Pod: they take seconds, and one whose result is lost is simply repeated."""
     may_end_without_jvm: bool = False

@@ -19,6 +19,7 @@ from paimon_operator.api.compaction import (
     MinorThresholds,
     SortThresholds,
 )
+from paimon_operator.api.mark_partitions_done import MarkPartitionsDone
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.spark import Driver, Executor, SparkMode
 from paimon_operator.api.table.effective import (
@@ -64,6 +65,7 @@ def effective_settings(
         time_zone=table.spec.time_zone or catalog.spec.time_zone or defaults.time_zone,
         compaction=compaction,
         retention=effective_retention(table, catalog, compaction.mode, defaults),
+        mark_partitions_done=_mark_partitions_done(table, defaults),
         tags=effective_tags(table, catalog),
         driver=driver(table, catalog, defaults),
         mode=(where := mode(table, catalog, defaults)),
@@ -122,6 +124,14 @@ def _compaction(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defa
         partition_idle_time=block.partition_idle_time,
         source=source,
     )
+
+
+def _mark_partitions_done(table: PaimonTable, defaults: Defaults) -> MarkPartitionsDone | None:
+    """The table's block with its schedule. No catalog has a default: which time is a partition's end is of the table."""
+    block = table.spec.mark_partitions_done
+    if block is None or block.schedule is not None:
+        return block
+    return block.model_copy(update={"schedule": spread(defaults.partition_marks, table.metadata.uid)})
 
 
 def _filled(table: PaimonTable, given: ThresholdsT, default: int) -> ThresholdsT:

@@ -4,6 +4,7 @@
 - An error in `compaction`, `tags` or a member of `retention` stops that block. The table keeps the options of the last
   valid block. While there is none, everything is stopped: the table would be made with other options than those that
   are meant.
+- An error in `markPartitionsDone` stops its runs. It is no option of the table.
 - An error in `maintenance` stops all compactions, which would not be verified as they should.
 - An error in `timeZone` stops all schedules.
 - An error in `maintenanceWindows` of the catalog stops what starts in windows only.
@@ -18,13 +19,26 @@ from typing import Final
 
 from paimon_operator.api.table.effective import Effective, EffectiveRetention, Origin
 from paimon_operator.core.config import OperatorFacts
-from paimon_operator.core.spec.context import COMPACTION, MAINTENANCE, RETENTION, TAGS, TIME_ZONE, WINDOWS, TableContext
+from paimon_operator.core.spec.context import (
+    COMPACTION,
+    MAINTENANCE,
+    MARK_PARTITIONS_DONE,
+    RETENTION,
+    TAGS,
+    TIME_ZONE,
+    WINDOWS,
+    TableContext,
+)
 from paimon_operator.core.spec.effective import effective_settings
 from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import SpecError
 
 _WRITE: Final = re.compile(r"spec\.writes\[[0-9]+\](?!\.name$)")
 """An error in one write. Two writes of one name are an error in the list: whose state is it?"""
+
+
+_NO_OPTIONS: Final = (MAINTENANCE, MARK_PARTITIONS_DONE, TIME_ZONE, WINDOWS)
+"""Blocks of which nothing becomes an option of the table."""
 
 
 def with_valid_blocks(context: TableContext, operator: OperatorFacts) -> tuple[TableContext, tuple[SpecError, ...]]:
@@ -39,7 +53,7 @@ def with_valid_blocks(context: TableContext, operator: OperatorFacts) -> tuple[T
 
 
 def _is_partial(error: SpecError, known: Effective | None) -> bool:
-    if _WRITE.match(error.field) or any(_is_in(error, block) for block in (MAINTENANCE, TIME_ZONE, WINDOWS)):
+    if _WRITE.match(error.field) or any(_is_in(error, block) for block in _NO_OPTIONS):
         return True
     return known is not None and any(_is_in(error, block) for block in (COMPACTION, RETENTION, TAGS))
 

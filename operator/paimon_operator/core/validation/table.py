@@ -20,12 +20,13 @@ from paimon_operator.api.table.spec import BucketType, OnCountChange
 from paimon_operator.core import schedule
 from paimon_operator.core.spec import identity
 from paimon_operator.core.spec.capabilities import may_be_active, verified_by
-from paimon_operator.core.spec.context import TableContext
+from paimon_operator.core.spec.context import MARK_PARTITIONS_DONE, TableContext
 from paimon_operator.core.spec.size import size_of
 from paimon_operator.core.validation.buffers import buffers_of
 from paimon_operator.core.validation.columns import columns_of, keys_of
 from paimon_operator.core.validation.deadlines import deadline_of
 from paimon_operator.core.validation.defaults import defaults_of
+from paimon_operator.core.validation.done_partitions import done_partitions_of
 from paimon_operator.core.validation.formats import formats_of
 from paimon_operator.core.validation.indexes import indexes_of
 from paimon_operator.core.validation.maintenance import maintenance_of
@@ -190,6 +191,9 @@ def _schedules(context: TableContext) -> Iterator[tuple[str, str]]:
         yield "spec.retention.partitions.schedule", retention.partitions.schedule
     if retention is not None and retention.orphan_files is not None and retention.orphan_files.schedule:
         yield "spec.retention.orphanFiles.schedule", retention.orphan_files.schedule
+    marks = context.effective.mark_partitions_done
+    if marks is not None and marks.schedule:
+        yield f"{MARK_PARTITIONS_DONE}.schedule", marks.schedule
     for index, write in enumerate(context.spec.writes):
         if write.trigger.schedule is not None:
             yield f"spec.writes[{index}].trigger.schedule", write.trigger.schedule
@@ -216,6 +220,7 @@ RULES: Final[tuple[Callable[[TableContext], Iterator[SpecError]], ...]] = (
     sort_of,
     maintenance_of,
     retention_of,
+    done_partitions_of,
     tags_of,
     writes_of,
     schedules_of,

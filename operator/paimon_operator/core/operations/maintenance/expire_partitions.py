@@ -14,7 +14,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.operations.maintenance.partition_need import partition_need
-from paimon_operator.core.operations.maintenance.retention_schedule import RetentionSchedule
+from paimon_operator.core.operations.maintenance.block_schedule import BlockSchedule
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import OperationSpec
 from paimon_operator.core.spec.context import PARTITIONS, TableContext
@@ -64,8 +64,8 @@ def summary(result: Result) -> str:
     return said
 
 
-_EXPIRY: Final = RetentionSchedule(
-    type="ExpirePartitions", path=PARTITIONS, member="partitions", memory="partition_expiry"
+_EXPIRY: Final = BlockSchedule(
+    type="ExpirePartitions", path=PARTITIONS, effective=lambda settings: settings.retention and settings.retention.partitions, memory="partition_expiry"
 )
 OPERATION: Final = OperationSpec(
     type=_EXPIRY.type,

@@ -14,7 +14,7 @@ from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core.operations.base import DueRun
 from paimon_operator.core.operations.maintenance.expiry_need import expiry_need, snapshots_gained
-from paimon_operator.core.operations.maintenance.retention_schedule import RetentionSchedule
+from paimon_operator.core.operations.maintenance.block_schedule import BlockSchedule
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import OperationSpec
 from paimon_operator.core.spec.context import CHANGELOGS, CONSUMERS, SNAPSHOTS, TAGS, TableContext
@@ -59,10 +59,10 @@ def applied(context: TableContext) -> tuple[str, ...]:
     return tuple(path.removeprefix("spec.") for path, block in blocks.items() if block is not None)
 
 
-_EXPIRY: Final = RetentionSchedule(
+_EXPIRY: Final = BlockSchedule(
     type="ExpireSnapshots",
     path=SNAPSHOTS,
-    member="snapshots",
+    effective=lambda settings: settings.retention and settings.retention.snapshots,
     memory="retention",
     empty=MaintenanceState(),
     applies=applied,

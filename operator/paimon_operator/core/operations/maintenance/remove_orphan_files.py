@@ -26,7 +26,7 @@ from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import OrphanFilesState, TableStatus
 from paimon_operator.api.units import readable_size
 from paimon_operator.core.operations.base import DueRun, RunOutcome
-from paimon_operator.core.operations.maintenance.retention_schedule import RetentionSchedule
+from paimon_operator.core.operations.maintenance.block_schedule import BlockSchedule
 from paimon_operator.core.operations.need import UNKNOWN, Need, age_check
 from paimon_operator.core.operations.operation import OperationSpec, RunMember
 from paimon_operator.core.spec.context import ORPHAN_FILES, TableContext
@@ -180,10 +180,10 @@ def _as_in_the_manifest(subject: str) -> Json:  # noqa: ARG001
 
 
 _FOR_A_HUMAN: Final = frozenset({Reason.TOO_MANY_ORPHAN_FILES, Reason.ORPHAN_REFERENCED, Reason.OUTSIDE_COMMIT})
-_SCHEDULE: Final = RetentionSchedule(
+_SCHEDULE: Final = BlockSchedule(
     type="RemoveOrphanFiles",
     path=ORPHAN_FILES,
-    member="orphan_files",
+    effective=lambda settings: settings.retention and settings.retention.orphan_files,
     memory="orphan_files",
     empty=OrphanFilesState(),
     for_a_human=_FOR_A_HUMAN,

@@ -1,4 +1,4 @@
-"""The schedule of one block of `retention`, remembered in one field of the table's status."""
+"""The schedule of one block of the whole table, remembered in one field of the table's status."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paimon_operator.api.base import Json
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
-from paimon_operator.api.table.effective import EffectiveRetention
+from paimon_operator.api.table.effective import Effective
 from paimon_operator.api.table.schedule_state import LastDecision, ScheduleState
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import schedule
@@ -24,11 +24,11 @@ from paimon_operator.errors import SpecError
 
 _EMPTY: Final = ScheduleState()
 _WHEN: Final = ("schedule", "source")
-"""Members that say when something is removed or who wants it, not what."""
+"""Members that say when something is done or who wants it, not what."""
 
 
 class Block(Protocol):
-    """An effective block of `retention`."""
+    """An effective block, such as a member of `retention`."""
 
     schedule: str | None
 
@@ -37,15 +37,15 @@ class Block(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetentionSchedule:
+class BlockSchedule:
     """One schedule for the whole table. Users may request a run too."""
 
     type: str
     """`spec.type` of its runs."""
     path: str
     """The block in the manifest, as the error of a broken one names it."""
-    member: str
-    """The block in `EffectiveRetention`."""
+    effective: Callable[[Effective], Block | None]
+    """The effective block; None: the table has none."""
     memory: str
     """The field of `TableStatus`."""
     empty: ScheduleState = _EMPTY
@@ -57,8 +57,7 @@ class RetentionSchedule:
 
     def block(self, context: TableContext) -> Block | None:
         """The effective block."""
-        found: Block | None = getattr(context.effective.retention or EffectiveRetention(), self.member)
-        return found
+        return self.effective(context.effective)
 
     def due(self, context: TableContext, status: TableStatus) -> Iterator[DueRun]:
         """Due when its tick has come."""
@@ -97,7 +96,7 @@ class RetentionSchedule:
         return DueRun(type_=self.type, trigger=RunTrigger.USER, due=created, run=run)
 
     def is_still_asked_for(self, context: TableContext, run: PaimonRun, decided: str) -> bool:  # noqa: ARG002
-        """Whether the block still removes the same. The job reports a broken one."""
+        """Whether the block still asks for the same. The job reports a broken one."""
         return self.stopped_by(context, None) is not None or self._hash(context) == decided
 
     def record_result(self, status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
@@ -122,7 +121,7 @@ class RetentionSchedule:
         return schedule.parse(block.schedule, context.zone) if block and block.schedule else None
 
     def _hash(self, context: TableContext) -> str:
-        """Identifies what the block removes: times are read in the zone of the table."""
+        """Identifies what the block asks for: times are read in the zone of the table."""
         block = self.block(context)
         what = {} if block is None else {key: value for key, value in block.to_json().items() if key not in _WHEN}
         return digest({**what, "timeZone": context.zone})
