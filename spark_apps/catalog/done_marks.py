@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from spark_apps.catalog.partitions import Partition
 from spark_apps.catalog.session import Session
-from spark_apps.failures.causes import is_caused_by
+from spark_apps.failures.causes import causes_of
 
-_BROKEN: Final = ("JsonProcessingException", "MismatchedInputException", "JsonParseException")
-"""What Paimon finds in a file that is empty or holds anything else. One that is killed in between can leave such."""
+_JSON: Final = ".fasterxml.jackson."
+"""Package of what Paimon throws at a file that is empty or holds anything else. A marker that is killed leaves such."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,12 @@ class DoneMarks:
         self._action = paimon.partition.actions.SuccessFileMarkDoneAction(self._files, self._location)
         self._reader, self._path = paimon.partition.file.SuccessFile, paimon.fs.Path
         self._name = str(paimon.partition.actions.SuccessFileMarkDoneAction.SUCCESS_FILE_NAME)
-        self._row, self._segment = paimon.data.BinaryRow, paimon.memory.MemorySegment
-        self._paths, self._arity = table.store().pathFactory(), table.partitionKeys().size()
+        self._row_of = paimon.utils.SerializationUtils.deserializeBinaryRow
+        self._paths, self._arity = table.store().pathFactory(), int(table.partitionKeys().size())
 
     def directory_of(self, partition: Partition) -> str:
         """The directory with the partition's files, below that of the table. Paimon escapes the values."""
-        row = self._row(self._arity)
-        row.pointTo(self._segment.wrap(partition.identity), 0, len(partition.identity))
+        row = self._row_of(self._arity.to_bytes(4, "big") + partition.identity)
         return str(self._paths.getPartitionString(row))
 
     def read(self, directory: str) -> Mark | None:
@@ -47,7 +46,7 @@ class DoneMarks:
         try:
             found = self._reader.safelyFromPath(self._files, self._file(directory))
         except Exception as error:
-            if is_caused_by(error, *_BROKEN):
+            if any(_JSON in each.split(":", 1)[0] for each in causes_of(error)):
                 return Mark(None)
             raise
         return None if found is None else Mark(int(found.modificationTime()))

@@ -39,9 +39,7 @@ def run(job: Job, session: Session) -> Outcome:
     asked = job.parameters_as(PARAMETERS)
     table = session.table()
     _refuse_unsupported(job, asked, table)
-    how = TimeFormat(
-        asked.timestamp_pattern, asked.timestamp_formatter, asked.time_zone, f"{FIELD}.timestampFormatter"
-    )
+    how = TimeFormat(asked.timestamp_pattern, asked.timestamp_formatter, asked.time_zone, f"{FIELD}.timestampFormatter")
     marks, reader = DoneMarks(session, table), PartitionReader(session, table)
     marking = Marking(marks, values_time(session, how), 1000 * asked.interval_seconds, 1000 * asked.idle_seconds)
     while chosen := marking.choose(reader.read(), now()):

@@ -76,7 +76,9 @@ class RefusedBySparkError(Exception):
     """Spark failed at a statement or a query outside of runs."""
 
 
-MEASURED = ("Analyze", "Compact", "CompactManifests", "ExpirePartitions", "ExpireSnapshots", "Rescale")
+MEASURED = (
+    *("Analyze", "Compact", "CompactManifests", "ExpirePartitions", "ExpireSnapshots", "MarkPartitionsDone", "Rescale"),
+)
 """Operations of maintenance that measure every table."""
 
 
@@ -227,6 +229,12 @@ class Lake:
         user = f"orders-expirepartitions-{next(self.numbers):08x}-{uuid.uuid4()}"
         body = {"strategy": "ValuesTime", "timeZone": "UTC", **more}
         return self.job("ExpirePartitions", expirePartitions=body, commitUser=user, runPrefix="orders-")
+
+    def mark_partitions_done(self, *, now: datetime | None = None, **more: Any) -> Ended:
+        """Performs MarkPartitionsDone at `now`, by default at the current time."""
+        at = {} if now is None else {"now": int(now.timestamp() * 1000)}
+        body = {"intervalSeconds": 86_400, "idleSeconds": 3_600, "timeZone": "UTC", **more}
+        return self.perform(self.job("MarkPartitionsDone", markPartitionsDone=body), **at)
 
     def rescale(self, count: int, most: int = 100, most_bytes: int | None = None) -> Ended:
         return self.perform(self.rescale_job(count, most, most_bytes))

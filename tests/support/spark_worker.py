@@ -8,7 +8,8 @@ The image's entrypoint starts it instead of driver/main.py. A request is one JSO
   {"job": path, "environment": variables}   the same, with these variables of the job's Pod
   {"job": path, "hive": options}       the same, with these options of Hive over those of engines.yaml
   {"job": path, "die": moment}         the same, ended at that moment (kill_points.MOMENTS)
-  {"job": path, "now": milliseconds}   the same; an ExpirePartitions takes it for the current time
+  {"job": path, "now": milliseconds}   the same; an ExpirePartitions or MarkPartitionsDone takes it for the current
+                                       time
   {"job": path, "corrupt": statement}  the same; SQL of a Compact's own session after its compaction, as if that had
                                        done it. With "then": statement, a foreign session commits after it, as "alter"
   {"job": path, "record": functions}   the same; the answer has the calls of these functions of a Rescale, in order
@@ -49,7 +50,7 @@ from spark_apps.driver.dispatch import read_job
 from spark_apps.driver.main import perform
 from spark_apps.driver.process import engine_of
 from spark_apps.loading.ledger import Ledger
-from spark_apps.operations import compact, expire_partitions
+from spark_apps.operations import compact, expire_partitions, mark_partitions_done
 from spark_apps.sql.identifiers import PARSER_OPTIONS
 from spark_apps.storage import hadoop
 from tests.support.kill_points import Died, dying, recording
@@ -96,11 +97,15 @@ def _perform(request: dict[str, Any], job: Job) -> list[Any]:
 
 @contextlib.contextmanager
 def _at(request: dict[str, Any]) -> Iterator[None]:
-    """Stops the clock by which partitions expire."""
+    """Stops the clock by which partitions expire and are done."""
     if "now" not in request:
         yield
         return
-    with mock.patch.object(expire_partitions, "now", return_value=int(request["now"])):
+    at = int(request["now"])
+    with (
+        mock.patch.object(expire_partitions, "now", return_value=at),
+        mock.patch.object(mark_partitions_done, "now", return_value=at),
+    ):
         yield
 
 

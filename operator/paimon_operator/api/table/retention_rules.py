@@ -1,4 +1,4 @@
-"""CEL rules over the retention, tags and marks of a PaimonTable and its other fields. `core/validation` has the same."""
+"""CEL rules over retention, marks and tags of a PaimonTable and its other fields. `core/validation` has the same."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _compaction(table: PaimonTable, catalog: PaimonCatalog, engine: Engine, defa
 
 
 def _mark_partitions_done(table: PaimonTable, defaults: Defaults) -> MarkPartitionsDone | None:
-    """The table's block with its schedule. No catalog has a default: which time is a partition's end is of the table."""
+    """The table's block with its schedule. A catalog has no default of it: each table has its own length of time."""
     block = table.spec.mark_partitions_done
     if block is None or block.schedule is not None:
         return block

@@ -19,8 +19,13 @@ _READABLE: Final = (*_WHOLE, "STRING", "CHAR", "VARCHAR", "DATE", "TIMESTAMP")
 class Times(Protocol):
     """A block that says how the time of a partition is read."""
 
-    timestamp_pattern: str | None
-    timestamp_formatter: str | None
+    @property
+    def timestamp_pattern(self) -> str | None:
+        """Text with the time; None: the first key."""
+
+    @property
+    def timestamp_formatter(self) -> str | None:
+        """How Java reads it; None: Paimon's own notations."""
 
 
 def pattern_of(block: str, pattern: str | None, keys: tuple[str, ...]) -> Iterator[SpecError]:

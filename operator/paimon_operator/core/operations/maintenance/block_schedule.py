@@ -30,7 +30,9 @@ _WHEN: Final = ("schedule", "source")
 class Block(Protocol):
     """An effective block, such as a member of `retention`."""
 
-    schedule: str | None
+    @property
+    def schedule(self) -> str | None:
+        """Its schedule; None: it has none."""
 
     def to_json(self) -> Json:
         """The block as in the manifest."""

@@ -11,10 +11,11 @@ from paimon_operator.api import units
 from paimon_operator.api.retention import PartitionStrategy
 from paimon_operator.api.run.result import partition_expiry
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.effective import EffectiveRetention
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.operations.base import DueRun
-from paimon_operator.core.operations.maintenance.partition_need import partition_need
 from paimon_operator.core.operations.maintenance.block_schedule import BlockSchedule
+from paimon_operator.core.operations.maintenance.partition_need import partition_need
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import OperationSpec
 from paimon_operator.core.spec.context import PARTITIONS, TableContext
@@ -65,7 +66,10 @@ def summary(result: Result) -> str:
 
 
 _EXPIRY: Final = BlockSchedule(
-    type="ExpirePartitions", path=PARTITIONS, effective=lambda settings: settings.retention and settings.retention.partitions, memory="partition_expiry"
+    type="ExpirePartitions",
+    path=PARTITIONS,
+    effective=lambda settings: (settings.retention or EffectiveRetention()).partitions,
+    memory="partition_expiry",
 )
 OPERATION: Final = OperationSpec(
     type=_EXPIRY.type,

@@ -13,8 +13,8 @@ from paimon_operator.api.table.schedule_state import MaintenanceState
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import paimon_duration
 from paimon_operator.core.operations.base import DueRun
-from paimon_operator.core.operations.maintenance.expiry_need import expiry_need, snapshots_gained
 from paimon_operator.core.operations.maintenance.block_schedule import BlockSchedule
+from paimon_operator.core.operations.maintenance.expiry_need import expiry_need, snapshots_gained
 from paimon_operator.core.operations.need import Need
 from paimon_operator.core.operations.operation import OperationSpec
 from paimon_operator.core.spec.context import CHANGELOGS, CONSUMERS, SNAPSHOTS, TAGS, TableContext
@@ -62,7 +62,7 @@ def applied(context: TableContext) -> tuple[str, ...]:
 _EXPIRY: Final = BlockSchedule(
     type="ExpireSnapshots",
     path=SNAPSHOTS,
-    effective=lambda settings: settings.retention and settings.retention.snapshots,
+    effective=lambda settings: (settings.retention or EffectiveRetention()).snapshots,
     memory="retention",
     empty=MaintenanceState(),
     applies=applied,

@@ -20,7 +20,7 @@ from paimon_operator.api.retention import DEFAULT_ORPHAN_AGE, OrphanFilesMode
 from paimon_operator.api.run.result import orphan_files
 from paimon_operator.api.run.spec import PaimonRun, member_of
 from paimon_operator.api.run.status import RunStatus, RunTrigger
-from paimon_operator.api.table.effective import EffectiveOrphanFiles
+from paimon_operator.api.table.effective import EffectiveOrphanFiles, EffectiveRetention
 from paimon_operator.api.table.schedule_state import Check
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import OrphanFilesState, TableStatus
@@ -183,7 +183,7 @@ _FOR_A_HUMAN: Final = frozenset({Reason.TOO_MANY_ORPHAN_FILES, Reason.ORPHAN_REF
 _SCHEDULE: Final = BlockSchedule(
     type="RemoveOrphanFiles",
     path=ORPHAN_FILES,
-    effective=lambda settings: settings.retention and settings.retention.orphan_files,
+    effective=lambda settings: (settings.retention or EffectiveRetention()).orphan_files,
     memory="orphan_files",
     empty=OrphanFilesState(),
     for_a_human=_FOR_A_HUMAN,
