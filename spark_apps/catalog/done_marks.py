@@ -34,7 +34,7 @@ class DoneMarks:
         self._reader, self._path = paimon.partition.file.SuccessFile, paimon.fs.Path
         self._name = str(paimon.partition.actions.SuccessFileMarkDoneAction.SUCCESS_FILE_NAME)
         self._row_of = paimon.utils.SerializationUtils.deserializeBinaryRow
-        self._paths, self._arity = table.store().pathFactory(), int(table.partitionKeys().size())
+        self._paths, self._arity = table.store().pathFactory(), len(list(table.partitionKeys()))
 
     def directory_of(self, partition: Partition) -> str:
         """The directory with the partition's files, below that of the table. Paimon escapes the values."""

@@ -249,6 +249,9 @@ def good_result(run: str, operation: str, **parts: Any) -> Manifest:
         "ExpireSnapshots": {"expired": 0},
         "RemoveOrphanFiles": {"orphanFiles": {"files": 9, "orphans": 0, "orphanBytes": 0, "unknown": 0}},
         "ExpirePartitions": {"partitions": {"expired": 0, "total": 1, "remaining": 0, "unreadable": 0}},
+        "MarkPartitionsDone": {
+            "partitionsDone": {"marked": 1, "alreadyMarked": 0, "notYetDone": 0, "remaining": 0, "unreadable": 0}
+        },
         "Drop": {"dropped": True},
     }
     table = {} if operation == "Drop" else {"table": measure}

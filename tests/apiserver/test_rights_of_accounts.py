@@ -44,6 +44,7 @@ MAINTAIN = [
     ("expirepartitions", "paimontables"),
     ("compactmanifests", "paimontables"),
     ("analyze", "paimontables"),
+    ("markpartitionsdone", "paimontables"),
     ("removeorphanfiles", "paimontables"),
     ("describe", "paimontables"),
     ("observe", "paimontables"),

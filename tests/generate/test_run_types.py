@@ -23,6 +23,7 @@ def test_the_list_has_every_type_in_the_order_of_the_operations() -> None:
             "Rescale",
             "Write",
             "ExpirePartitions",
+            "MarkPartitionsDone",
             "Compact",
             "ExpireSnapshots",
             "CompactManifests",
@@ -34,6 +35,7 @@ def test_the_list_has_every_type_in_the_order_of_the_operations() -> None:
         ],
         "onDemand": [
             "ExpirePartitions",
+            "MarkPartitionsDone",
             "Compact",
             "ExpireSnapshots",
             "CompactManifests",

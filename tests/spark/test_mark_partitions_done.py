@@ -18,6 +18,7 @@ from paimon_contract.parameters.remove_orphan_files import RemoveOrphanFilesPara
 from spark_apps.operations import remove_orphan_files
 from spark_apps.orphans.volume import VolumeStorage
 from tests.spark.lake import Lake
+from tests.spark.s3_lake import S3Lake
 from tests.spark_apps.jobs import job
 
 HOUR = 3_600
@@ -189,6 +190,15 @@ def test_marks_of_paimons_procedure_count(lake: Lake) -> None:
 
     assert counts(lake.mark_partitions_done(now=LATE).ok()) == (1, 1, 0)
     assert mark(lake, "dt=2020-01-01").keys() == mark(lake, "dt=2020-01-02").keys()
+
+
+def test_marks_in_s3_are_read_again(s3_lake: S3Lake) -> None:
+    s3_lake.provision({"id": "BIGINT", "dt": "STRING"}, partitions=["dt"], options={"bucket": "-1"}).ok()
+    s3_lake.land("orders/1.csv", "id,dt\n1,2020-01-01\n2,2020-01-02\n3,2999-12-31\n")
+    s3_lake.write(mode="Append").ok()
+
+    assert counts(s3_lake.mark_partitions_done(now=LATE).ok()) == (2, 0, 1)
+    assert counts(s3_lake.mark_partitions_done(now=LATE).ok()) == (0, 2, 1)
 
 
 def old(lake: Lake) -> None:

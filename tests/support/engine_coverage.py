@@ -24,7 +24,7 @@ DIFFERING = (
     *("expire_partitions", "record_expiry", "retained_changelogs", "tags", "orphan_files", "verified_maintenance"),
     *("exactly_once", "two_drivers", "unwitnessed", "s3_access", "wrong_endpoint", "hdfs", "executors"),
     *("engine_data", "widening", "generated_manifests", "settings_read_back", "key_types"),
-    *("foreign_tables", "observed_tables"),
+    *("foreign_tables", "observed_tables", "mark_partitions_done"),
 )
 """Modules of tests/spark whose results differ by engine."""
 OF_METASTORES = {"Hive": ("hive_metastore", "hive_storages"), "Jdbc": ("jdbc_metastore",)}

@@ -127,16 +127,16 @@ def test_the_crds_accept_the_operation() -> None:
     spec = schema("PaimonRun")["spec"]
     assert spec["properties"]["type"]["enum"][-1] == "CreateTag"
     assert (
-        "Users may create ExpirePartitions, Compact, ExpireSnapshots, CompactManifests, Analyze, RemoveOrphanFiles,"
-        " Observe, Describe and CreateTag;" in spec["properties"]["type"]["description"]
+        "Users may create ExpirePartitions, MarkPartitionsDone, Compact, ExpireSnapshots, CompactManifests, Analyze,"
+        " RemoveOrphanFiles, Observe, Describe and CreateTag;" in spec["properties"]["type"]["description"]
     )
     assert spec["properties"]["createTag"]["required"] == ["name"]
     rules = [each["rule"] for each in spec["x-kubernetes-validations"]]
     assert "(self.type == 'CreateTag') == has(self.createTag)" in rules
     assert (
         "has(self.trigger) || self.type in"
-        " ['ExpirePartitions', 'Compact', 'ExpireSnapshots', 'CompactManifests', 'Analyze', 'RemoveOrphanFiles',"
-        " 'Observe', 'Describe', 'CreateTag']" in rules
+        " ['ExpirePartitions', 'MarkPartitionsDone', 'Compact', 'ExpireSnapshots', 'CompactManifests', 'Analyze',"
+        " 'RemoveOrphanFiles', 'Observe', 'Describe', 'CreateTag']" in rules
     )
     assert schema("PaimonTable")["status"]["properties"]["activeRun"]["properties"]["type"]["enum"][-1] == "CreateTag"
 

@@ -62,6 +62,18 @@ def seen(**facts: Any) -> TableStatus:
             "0 of 2 partitions expired",
         ),
         ("Expire-Partitions", {"partitions": None}, "nothing was reported"),
+        (
+            "Mark-Partitions-Done",
+            {},
+            "2 partitions marked as done, 255 were before, 1 are not done yet; 3 more are done, and the next run marks"
+            " them; 1 without a time that can be read, such as dt=someday",
+        ),
+        (
+            "Mark-Partitions-Done",
+            {"partitionsDone": {"marked": 0, "alreadyMarked": 2, "notYetDone": 0, "remaining": 0, "unreadable": 0}},
+            "0 partitions marked as done, 2 were before, 0 are not done yet",
+        ),
+        ("Mark-Partitions-Done", {"partitionsDone": None}, "nothing was reported"),
         ("Compact-Manifests", {"table": {"manifests": 1}}, "manifests were compacted, the latest snapshot has 1 now"),
         ("Compact-Manifests", {"table": None}, "manifests were compacted"),
         ("Analyze", {"table": {"snapshotId": 4}}, "statistics were computed in snapshot 4"),
@@ -98,6 +110,8 @@ def test_the_status_of_a_run_has_what_only_its_operation_finds() -> None:
     assert (observed.schema_id, observed.changes[0].field) == (4, "snapshot.num-retained.min")
     expired = OPERATIONS.of("ExpirePartitions").status_fields(result("Expire-Partitions"))["partitions"]
     assert (expired.expired, expired.remaining, expired.example) == (249, 3, "dt=someday")
+    marked = OPERATIONS.of("MarkPartitionsDone").status_fields(result("Mark-Partitions-Done"))["partitions_done"]
+    assert (marked.marked, marked.already_marked, marked.not_yet_done, marked.remaining) == (2, 255, 1, 3)
     rescaled = OPERATIONS.of("Rescale").status_fields(result("Rescale"))["rescale"]
     assert (rescaled.done, rescaled.total, rescaled.finished) == (12, 40, False)
 

@@ -30,7 +30,7 @@ def asked_for(seen: TableWorld, type_: str) -> str | None:
     return seen.table.status.active_run.name if seen.table.status.active_run else None
 
 
-@pytest.mark.parametrize("type_", ["Observe", "Describe"])
+@pytest.mark.parametrize("type_", ["Observe", "Describe", "MarkPartitionsDone"])
 def test_a_user_may_read_where_commits_are_unsafe(type_: str) -> None:
     seen = unsafe()
     assert asked_for(seen, type_) == "asked"

@@ -119,7 +119,10 @@ def test_writes_and_edits_go_on() -> None:
     assert ("Write", "import") in seen.run_due()
 
 
-@pytest.mark.parametrize("type_", ["Compact", "CompactManifests", "ExpireSnapshots", "Analyze", "RemoveOrphanFiles"])
+@pytest.mark.parametrize(
+    "type_",
+    ["Compact", "CompactManifests", "ExpireSnapshots", "Analyze", "RemoveOrphanFiles", "MarkPartitionsDone"],
+)
 def test_maintenance_that_a_user_requests_waits_too(type_: str) -> None:
     seen, _ = held()
     compact = {"strategy": "Full"} if type_ == "Compact" else None

@@ -16,6 +16,7 @@ from paimon_operator.core.validation.catalog import catalog_problems
 from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import SpecError
 from tests.support import builders
+from tests.support.table_rules.marks import MARKS
 from tests.support.table_world import TableWorld
 from tests.support.wrong_manifest import WrongManifest
 from tests.support.wrong_manifests import STALLED_IN_RECONCILE
@@ -235,8 +236,12 @@ def test_every_aggregate_function_of_an_engine_can_be_used_with_every_type_that_
         assert broken(engine, schema=schema, mergeEngine=AGGREGATION) == [], root
 
 
-STOPS_A_PART_ONLY = ("a time zone that does not exist", "a location that the catalog has not")
-"""The table is made, without its schedules or without the write."""
+STOPS_A_PART_ONLY = (
+    "a time zone that does not exist",
+    "a location that the catalog has not",
+    *(rule.wrong.name for rule in MARKS),
+)
+"""The table is made, without its schedules, its marks or the write."""
 
 
 @pytest.mark.parametrize("wrong", STALLED_IN_RECONCILE, ids=lambda wrong: wrong.name)

@@ -140,7 +140,7 @@ NEVER: Final = (
     "spec.catalogRef", "spec.database", "spec.table", "spec.writes", "spec.schema.droppedColumns",
     "spec.compaction.minor.when", "spec.compaction.full.when",
     "spec.schema.columns[].renamedFrom", "spec.adoptionPolicy", "spec.deletionPolicy", "spec.suspend", "spec.tags",
-    "spec.maintenance",
+    "spec.maintenance", "spec.markPartitionsDone",
     *(f"spec.retention.{each}" for each in ("changelogs", "consumers", "partitions", "records", "orphanFiles")),
 )  # fmt: skip
 """Fields of which the created table has nothing: other tests have them."""

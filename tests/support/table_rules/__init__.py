@@ -10,6 +10,7 @@ from typing import Final
 from tests.support.table_rules.changelog import CHANGELOG, OPTIONS
 from tests.support.table_rules.columns import DEFAULTS, KEYS, PARTITIONS
 from tests.support.table_rules.layout import BUCKETS, DELETION_VECTORS
+from tests.support.table_rules.marks import MARKS
 from tests.support.table_rules.merging import MERGING, ROW_KINDS
 from tests.support.table_rules.retention import RETENTION, TAGS
 from tests.support.table_rules.rule import TableRule
@@ -27,6 +28,7 @@ BLOCKS: Final[dict[str, list[TableRule]]] = {
     "Sort compaction": SORT,
     "Verified maintenance": VERIFICATION,
     "Retention": RETENTION,
+    "Partitions that are done": MARKS,
     "Automatic tags": TAGS,
     "Options": OPTIONS,
 }
