@@ -17,7 +17,7 @@ from paimon_contract.job import JobCatalog, JobRun
 from paimon_contract.parameters.remove_orphan_files import RemoveOrphanFilesParameters
 from spark_apps.operations import remove_orphan_files
 from spark_apps.orphans.volume import VolumeStorage
-from tests.spark.lake import Lake
+from tests.spark.lake import Lake, RefusedBySparkError
 from tests.spark.s3_lake import S3Lake
 from tests.spark_apps.jobs import job
 
@@ -190,6 +190,29 @@ def test_marks_of_paimons_procedure_count(lake: Lake) -> None:
 
     assert counts(lake.mark_partitions_done(now=LATE).ok()) == (1, 1, 0)
     assert mark(lake, "dt=2020-01-01").keys() == mark(lake, "dt=2020-01-02").keys()
+
+
+@pytest.mark.parametrize("action", ["done-partition", "mark-event", "success-file,done-partition"])
+def test_other_actions_of_paimon_need_a_metastore(lake: Lake, action: str) -> None:
+    """So there is one action. Of several, none is carried out where one needs a metastore."""
+    partitioned(lake, "'2020-01-01'")
+    lake.outside(f"ALTER TABLE outside.shop.orders SET TBLPROPERTIES ('partition.mark-done-action' = '{action}')")
+    with pytest.raises(RefusedBySparkError):
+        lake.outside("CALL outside.sys.mark_partition_done(table => 'shop.orders', partitions => 'dt=2020-01-01')")
+    assert marks(lake) == []
+
+
+def test_paimons_procedure_marks_another_directory_than_that_of_a_date(lake: Lake) -> None:
+    """So runs do not use it, nor for values with a comma."""
+    partitioned(lake, "DATE '2020-01-01'", type_="DATE")
+    procedure = "CALL outside.sys.mark_partition_done(table => 'shop.orders', partitions => '{}')"
+    lake.outside(procedure.format("dt=2020-01-01"))
+    assert (marks(lake), (lake.table_directory / "dt=18262").is_dir()) == (["dt=2020-01-01"], True)
+    with pytest.raises(RefusedBySparkError, match="Invalid key-value string 'y'"):
+        lake.outside(procedure.format("dt=x,y"))
+
+    assert counts(lake.mark_partitions_done(now=LATE).ok()) == (1, 0, 0)
+    assert marks(lake) == ["dt=18262", "dt=2020-01-01"]
 
 
 def test_marks_in_s3_are_read_again(s3_lake: S3Lake) -> None:
