@@ -10,6 +10,8 @@ from paimon_schema.table_schema import TableSchema
 from spark_apps.metadata.base import UnreadableError
 
 FIXED: Final = "Fixed"
+IN_METASTORE: Final = "metastore.partitioned-table"
+"""Option by which a metastore has the partitions too."""
 SMALL_FILE_SHARE: Final = 0.7
 """A file below this share of target-file-size counts as small, as in Paimon's append compaction."""
 _TARGET_WITH_KEYS: Final = 128 << 20

@@ -28,6 +28,7 @@ from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.measurement import of_contents
 from spark_apps.metadata.observation import Observer
+from spark_apps.metadata.settings import IN_METASTORE
 from spark_apps.metadata.table_files import TableFiles, is_as_verified, location_of
 from spark_apps.progress import log_step
 
@@ -39,8 +40,6 @@ PER_COMMIT: Final = 100
 """Partitions per commit: all their files are in memory at once."""
 MOST: Final = 10_000
 """Partitions per run. What is left is reported, and the next run continues."""
-IN_METASTORE: Final = "metastore.partitioned-table"
-"""Option by which a metastore has the partitions too."""
 
 
 def run(job: Job, session: Session) -> Outcome:

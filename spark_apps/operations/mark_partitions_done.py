@@ -8,17 +8,27 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final, Protocol
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.mark_partitions_done import MarkPartitionsDoneParameters
 from paimon_contract.result import Outcome, PartitionsDone
+from paimon_engines.engine import Engine
+from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.done_marks import DoneMarks, Mark
-from spark_apps.catalog.measure import measure_table, outcome_between
+from spark_apps.catalog.due_partitions import MAX_EXAMPLE
+from spark_apps.catalog.marked_partitions import EPOCH, Judge, TableMarks
+from spark_apps.catalog.measure import Measured, measure_table, outcome_between
 from spark_apps.catalog.partition_times import PartitionTime, TimeFormat, values_time
 from spark_apps.catalog.partitions import Partition, PartitionReader
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import spec_failure
+from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.measurement import of_contents
+from spark_apps.metadata.observation import Observer
+from spark_apps.metadata.settings import IN_METASTORE
+from spark_apps.metadata.table_files import TableFiles, is_as_verified, location_of
 from spark_apps.progress import log_step
 
 PARAMETERS = MarkPartitionsDoneParameters
@@ -30,8 +40,6 @@ PER_SCAN: Final = 100
 """Partitions that are marked before the files are read again: a load may have begun meanwhile."""
 MOST: Final = 10_000
 """Partitions that are marked per run. What is left is reported, and the next run continues."""
-MAX_EXAMPLE: Final = 200
-"""Characters of the partition that a result names."""
 
 
 def run(job: Job, session: Session) -> Outcome:
@@ -48,6 +56,30 @@ def run(job: Job, session: Session) -> Outcome:
         log_step(f"{marking.marked} partitions marked as done")
     measured = measure_table(session, table)
     return outcome_between(measured, measured, partitions_done=marking.summary())
+
+
+def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001
+    """Ends where nothing is to be marked; None where something is, where only Java can tell, or for what is refused."""
+    asked, location = job.parameters_as(PARAMETERS), location_of(job)
+    schema = TableFiles(files, location).latest_schema()
+    if schema is None or not _is_supported(job, asked, schema):
+        return None
+    observer = Observer(files, location, schema)
+    contents, at = observer.observe().contents, EPOCH + timedelta(milliseconds=now())
+    if contents is None:
+        return None
+    judge = Judge(asked, schema, TableMarks(files, location), at)
+    found = judge.report_if_none_is_due(contents, observer.manifests)
+    if found is None:
+        return None
+    measured = Measured(of_contents(contents, schema))
+    return outcome_between(measured, measured, partitions_done=found)
+
+
+def _is_supported(job: Job, asked: MarkPartitionsDoneParameters, schema: TableSchema) -> bool:
+    in_metastore = schema.options.get(IN_METASTORE, "false").lower() != "false"
+    is_known = asked.interval_seconds > 0 and asked.idle_seconds > 0 and bool(schema.partition_keys)
+    return is_known and not in_metastore and is_as_verified(job, schema)
 
 
 def now() -> int:

@@ -17,7 +17,11 @@ from paimon_operator.core.operations.schema import provision
 from paimon_operator.core.spec.context import TableContext
 from paimon_schema.paimon_json import paimon_json
 from paimon_schema.type_parser import TypeTextError, parse
-from tests.spark.due_partitions import without_a_due_partition, without_a_due_snapshot
+from tests.spark.due_partitions import (
+    without_a_due_partition,
+    without_a_due_snapshot,
+    without_a_partition_to_mark,
+)
 from tests.support import builders, lake_reader
 from tests.support.spark_home import SparkHome
 from tests.support.spark_process import Exited, Worker, run_driver
@@ -231,10 +235,15 @@ class Lake:
         return self.job("ExpirePartitions", expirePartitions=body, commitUser=user, runPrefix="orders-")
 
     def mark_partitions_done(self, *, now: datetime | None = None, **more: Any) -> Ended:
-        """Performs MarkPartitionsDone at `now`, by default at the current time."""
+        """Performs MarkPartitionsDone at `now`, by default at the current time. It checks as `expire_partitions`."""
         at = {} if now is None else {"now": int(now.timestamp() * 1000)}
         body = {"intervalSeconds": 86_400, "idleSeconds": 3_600, "timeZone": "UTC", **more}
-        return self.perform(self.job("MarkPartitionsDone", markPartitionsDone=body), **at)
+        asked = self.job("MarkPartitionsDone", markPartitionsDone=body)
+        alone = without_a_partition_to_mark(asked, self.engine.id, **at)
+        ended = self.perform(asked, **at)
+        if alone is not None:
+            assert ended.ok()["partitionsDone"] | {"example": ""} == alone | {"example": ""}
+        return ended
 
     def rescale(self, count: int, most: int = 100, most_bytes: int | None = None) -> Ended:
         return self.perform(self.rescale_job(count, most, most_bytes))

@@ -17,6 +17,7 @@ from paimon_contract.job import JobCatalog, JobRun
 from paimon_contract.parameters.remove_orphan_files import RemoveOrphanFilesParameters
 from spark_apps.operations import remove_orphan_files
 from spark_apps.orphans.volume import VolumeStorage
+from tests.spark.due_partitions import without_a_partition_to_mark
 from tests.spark.lake import Lake, RefusedBySparkError
 from tests.spark.s3_lake import S3Lake
 from tests.spark_apps.jobs import job
@@ -110,6 +111,30 @@ def test_a_late_file_renews_the_mark_after_the_idle_time(lake: Lake) -> None:
     second = mark(lake, "dt=2020-01-01")
     assert (counts(renewed), second["creationTime"]) == ((1, 1, 0), first["creationTime"])
     assert second["modificationTime"] > first["modificationTime"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "day"), [("STRING", "'2020-01-01'"), ("DATE", "DATE '2020-01-01'"), ("INT", "20200101")]
+)
+def test_a_driver_ends_without_a_jvm_where_all_partitions_that_are_done_are_marked(
+    lake: Lake, type_: str, day: str
+) -> None:
+    """`Lake` compares what it reports with what the JVM finds, here and in all tests of this file."""
+    how = {"timestampFormatter": "yyyyMMdd"} if type_ == "INT" else {}
+    partitioned(lake, day, type_=type_)
+    made = newest(lake)
+    body = {"intervalSeconds": DAY, "idleSeconds": HOUR, "timeZone": "UTC", **how}
+    asked = lake.job("MarkPartitionsDone", markPartitionsDone=body)
+
+    def alone(at: datetime) -> dict[str, Any] | None:
+        return without_a_partition_to_mark(asked, lake.engine.id, now=int(at.timestamp() * 1000))
+
+    idle = made + timedelta(hours=1)
+    assert [alone(idle) is None, alone(idle + SECOND) is None] == [False, True]
+    lake.mark_partitions_done(now=idle + SECOND, **how).ok()
+    assert alone(idle + SECOND) == {"marked": 0, "alreadyMarked": 1, "notYetDone": 0, "remaining": 0, "unreadable": 0}
+    load(lake, day)
+    assert [alone(idle) is None, alone(newest(lake) + timedelta(hours=2)) is None] == [False, True]
 
 
 @pytest.mark.engines_in_turn("zone")

@@ -31,7 +31,9 @@ PARAMETERS: dict[str, Any] = {
         expiration_seconds=100_000 * DAY_S, strategy="ValuesTime", timestamp_pattern="2026-11-25"
     ),
     "ExpireSnapshots": ExpireSnapshotsParameters(),
-    "MarkPartitionsDone": MarkPartitionsDoneParameters(interval_seconds=DAY_S, idle_seconds=3_600),
+    "MarkPartitionsDone": MarkPartitionsDoneParameters(
+        interval_seconds=100_000 * DAY_S, idle_seconds=3_600, timestamp_pattern="2026-11-25"
+    ),
     "RemoveOrphanFiles": RemoveOrphanFilesParameters(mode="Report", older_than_seconds=3 * DAY_S),
     "Analyze": AnalyzeParameters(),
     "CompactManifests": CompactManifestsParameters(),
@@ -58,8 +60,6 @@ def by_spark(root: Path, type_: str) -> Outcome | None:
     """The outcome of a driver whose Spark does nothing, and whose table has one manifest less after it."""
     module = operation_of(type_)
     session = MagicMock(engine=load_engine("paimon-1.4"))
-    session.table().partitionKeys.return_value = ["day"]
-    session.table().coreOptions().partitionedTableInMetastore.return_value = False
     tables = [Measured(ResultTable(schema_id=0, snapshot_id=number, manifests=9 - number)) for number in (1, 2)]
     with patch.object(module, "measure_table", side_effect=tables):
         return module.run(of(root, type_), session)

@@ -81,5 +81,6 @@ OPERATION: Final = OperationSpec(
     skips_empty_table=True,
     only_reads=True,
     is_maintenance=True,
+    may_end_without_jvm=True,
     small=True,
 )
