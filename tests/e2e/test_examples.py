@@ -71,6 +71,7 @@ class TestRuns:
         columns = {"dt": "DATE", "page": "STRING"}
         visits = class_lab.table("visits", columns, retention={"partitions": {"expirationTime": "365d"}})
         visits["spec"]["schema"]["partitionKeys"] = ["dt"]
+        visits["spec"]["markPartitionsDone"] = {"timeInterval": "1d", "idleTime": "1h"}
         class_lab.kubectl.apply(class_lab.table("orders", {"order_id": "BIGINT"}, keys=["order_id"]), visits)
         for name in ("orders", "visits"):
             class_lab.ready(name)

@@ -97,6 +97,12 @@ def test_a_partition_that_ended_long_ago_waits_for_its_newest_file(lake: Lake) -
     assert counts(lake.mark_partitions_done(now=made + timedelta(hours=1) + SECOND).ok()) == (1, 0, 0)
 
 
+def test_a_table_without_rows_has_nothing_to_mark(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT", "dt": "DATE"}, partitions=["dt"], options={"bucket": "-1"}).ok()
+
+    assert counts(lake.mark_partitions_done(now=LATE).ok()) == (0, 0, 0)
+
+
 def test_a_late_file_renews_the_mark_after_the_idle_time(lake: Lake) -> None:
     partitioned(lake, "'2020-01-01'", "'2020-01-02'")
     assert counts(lake.mark_partitions_done(now=newest(lake) + timedelta(hours=2)).ok()) == (2, 0, 0)
