@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.cluster.cache import CHECKOUT
 from tests.cluster.ports import free_ports
 from tests.cluster.processes import wait_until
 
@@ -49,7 +51,7 @@ class OperatorProcess:
             **settings,
         }
         own = {f"PAIMON_OPERATOR_{key.upper()}": value for key, value in given.items()}
-        self._environment = {**_inherited(), "KUBECONFIG": str(kubeconfig), "POD_NAME": name, **own}
+        self._environment = {**_inherited(), **_of_the_image(), "KUBECONFIG": str(kubeconfig), "POD_NAME": name, **own}
         self.program: Sequence[str] = ("-m", "paimon_operator")
         """Arguments of Python."""
         self._process: subprocess.Popen[bytes] | None = None
@@ -122,6 +124,13 @@ class OperatorProcess:
     ) -> None:
         if self._process is not None and self._process.poll() is None:
             self.kill()
+
+
+def _of_the_image() -> dict[str, str]:
+    """The settings of glibc's memory in the operator's image: the tests and benchmarks have them too."""
+    found = dict(re.findall(r"\b(MALLOC_\w+)=(\d+)", (CHECKOUT / "Dockerfile").read_text(encoding="utf-8")))
+    assert len(found) == 2, found
+    return found
 
 
 def _inherited() -> dict[str, str]:
