@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Final
+from datetime import timedelta
+from typing import Any, Final
 
 import pytest
 
 from paimon_engines.loader import supported_engines
 from tests.spark.lake import Lake
 from tests.spark.operated_player import OperatedPlayer, played
-from tests.support.schedules.operated_schedule import operated_schedule
+from tests.support.schedules.kinds import FIRST_ROW, TableKind
+from tests.support.schedules.operated_schedule import Operated, operated_schedule
+from tests.support.schedules.player import HOUR_MS
+from tests.support.schedules.schedule import Do, Row, Schedule, Step
 
 PER_CASE: Final = 4
 PER_ENGINE: Final = 32
@@ -41,3 +45,52 @@ def test_sixty_schedules_through_the_operator(lake: Lake, case: int) -> None:
     first = PER_ENGINE * [*supported_engines()].index(lake.engine.id) + PER_CASE * case
     for seed in range(first, first + PER_CASE):
         play(lake, seed)
+
+
+class Slow(OperatedPlayer):
+    """The clocks of its drivers are a year late."""
+
+    def _driver(self, *args: Any) -> Any:
+        year_ms = timedelta(days=365) // timedelta(hours=1) * HOUR_MS
+        self.now_ms -= year_ms
+        try:
+            return super()._driver(*args)
+        finally:
+            self.now_ms += year_ms
+
+
+class Careless(OperatedPlayer):
+    """Each of its drivers compacts the table as well."""
+
+    def _driver(self, *args: Any) -> Any:
+        self.ask("begin_compaction", name="planted", full=True)
+        self.ask("commit", name="planted")
+        return super()._driver(*args)
+
+
+ROWS: Final = (Row(0, 1, 1, 10, 10), Row(1, 2, 2, 20, 20))
+PARTITIONED: Final = TableKind("deduplicate", 1, partitioned=True)
+HIDING: Final = TableKind(FIRST_ROW, 1, partitioned=False, producer="lookup")
+
+
+def run_on(kind: TableKind, run: str) -> Schedule:
+    """Rows, and one run."""
+    write = (Step(Do.BEGIN_WRITE, name="w", rows=ROWS), Step(Do.COMMIT, name="w"), Step(Do.CHECK))
+    return Schedule(0, kind, (*write, Step(Operated.REQUEST_RUN, name="r", run=run), Step(Do.CHECK)))
+
+
+@pytest.mark.newest_engine
+@pytest.mark.parametrize(
+    ("player", "kind", "run", "message"),
+    [
+        (Slow, PARTITIONED, "ExpirePartitions", r"unexpected \[\(0, 1, 1, 10, 10\)\]"),
+        (Careless, HIDING, "CompactManifests", r"orders has 2 rows, expected 0"),
+        (OperatedPlayer, HIDING, "ExpirePartitions", r"otherwise than they must: \{'r': 'InvalidSpec'\}"),
+    ],
+    ids=["a partition that is due and stays", "rows that change", "a run that fails"],
+)
+def test_what_a_run_must_not_do_is_found(
+    lake: Lake, player: type[OperatedPlayer], kind: TableKind, run: str, message: str
+) -> None:
+    with pytest.raises(AssertionError, match=message):
+        played(player(lake, run_on(kind, run)))

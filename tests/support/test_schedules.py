@@ -10,6 +10,7 @@ import pytest
 from tests.support.schedules.generator import OLDER_THAN_HOURS, schedule
 from tests.support.schedules.kinds import ENGINES, FIRST_ROW, KINDS, TableKind
 from tests.support.schedules.model import Model, Rows
+from tests.support.schedules.operated_schedule import RUNS, operated_schedule
 from tests.support.schedules.schedule import Do, Row, Schedule
 
 A_THOUSAND = range(1000)
@@ -31,6 +32,13 @@ def test_a_thousand_schedules_have_each_kind_of_step_often_and_each_kind_of_tabl
     assert min(steps.values()) >= 50, steps
     assert {replace(each.kind, format="parquet") for each in made} == set(KINDS)
     assert {each.engine for each in KINDS} == set(ENGINES)
+
+
+def test_sixty_schedules_of_an_operator_request_each_type_of_run_often() -> None:
+    steps = [step for seed in range(64) for step in operated_schedule(seed).steps]
+    runs = Counter(step.run for step in steps if step.run)
+    assert set(runs) == {*RUNS, "ExpirePartitions"}
+    assert min(runs.values()) >= 5, runs
 
 
 def test_a_step_refers_to_what_is_there() -> None:

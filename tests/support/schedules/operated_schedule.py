@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from paimon_engines.engine import Engine
 from tests.support.schedules.generator import Generator
 from tests.support.schedules.kinds import AGGREGATION, DYNAMIC, KINDS, TableKind
 from tests.support.schedules.schedule import Do, Schedule
@@ -45,7 +47,24 @@ class Death(StrEnum):
     """Between two changes of files of a RemoveOrphanFiles."""
 
 
-RUNS: Final = ("Compact", "ExpireSnapshots", "RemoveOrphanFiles")
+RUNS: Final = ("Compact", "CompactManifests", "Analyze", "Observe", "ExpireSnapshots", "RemoveOrphanFiles")
+"""What users request. A partitioned table has ExpirePartitions, too."""
+PARTITION_AGE: Final = timedelta(days=14)
+_PARTITION_DAY: Final = "2026-1{}-10"
+"""The day of a partition, by its number. The clock begins on 2026-11-21: one is due from the start, the next one after
+64 hours, the last one never."""
+
+
+def is_due(partition: int, now_ms: int) -> bool:
+    """Whether the partition has expired at that time."""
+    day = datetime.fromisoformat(_PARTITION_DAY.format(partition)).replace(tzinfo=UTC)
+    return day + PARTITION_AGE < datetime.fromtimestamp(now_ms / 1000, UTC)
+
+
+def is_supported(run: str, engine: Engine) -> bool:
+    """Whether runs of this type succeed. `engine` has its generated data."""
+    can = {"Analyze": engine.names_statistics, "CompactManifests": engine.has_argument("compact_manifest", "table")}
+    return can.get(run, True)
 
 
 def operated_schedule(seed: int) -> Schedule:
@@ -80,7 +99,7 @@ class _Generator(Generator):
         return found
 
     def _request_run(self) -> None:
-        type_ = self.random.choice(RUNS)
+        type_ = self.random.choice([*RUNS, *(["ExpirePartitions"] if self.kind.partitioned else [])])
         deaths = [*Death] if type_ == "RemoveOrphanFiles" else [Death.AT_START, Death.BEFORE_REPORT]
         death = self.random.choice([None, None, *deaths])
         call = self.random.randint(1, 25) if death is Death.BETWEEN else 0
@@ -118,10 +137,18 @@ class Manifest:
             "bucket": self._bucket,
             "externalWriters": "Paused" if self.paused else "Active",
             "compaction": compaction,
-            "retention": {"snapshots": snapshots, "orphanFiles": orphans},
+            "retention": {"snapshots": snapshots, "orphanFiles": orphans, **self._partitions},
             "options": {"file.format": self.kind.format},
             **(self._of_keyed if self.kind.has_key else {}),
         }
+
+    @property
+    def _partitions(self) -> dict[str, Any]:
+        if not self.kind.partitioned:
+            return {}
+        age = f"{PARTITION_AGE.days}d"
+        day = {"timestampPattern": _PARTITION_DAY.format("$p")}
+        return {"partitions": {"schedule": "50 7 */2 * *", "expirationTime": age, **day}}
 
     @property
     def _schema(self) -> dict[str, Any]:
