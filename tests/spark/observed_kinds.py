@@ -14,16 +14,16 @@ _KEYED: Final = "CREATE TABLE {t} (day STRING NOT NULL, id BIGINT NOT NULL, v BI
 _PLAIN: Final = "CREATE TABLE {t} (day STRING, id BIGINT, v STRING)"
 _BY_DAY: Final = " PARTITIONED BY (day)"
 _FIRST: Final = "INSERT INTO {t} SELECT IF(id % 2 = 0, 'mon', 'tue'), id, id FROM range(200)"
-_SECOND: Final = "INSERT INTO {t} SELECT IF(id % 2 = 0, 'mon', 'tue'), id, 7 FROM range(50)"
-_LATER: Final = "INSERT INTO {t} SELECT 'a day that is longer', id, 8 FROM range(30)"
-WRITES: Final = (_FIRST, _SECOND, _LATER)
+SECOND: Final = "INSERT INTO {t} SELECT IF(id % 2 = 0, 'mon', 'tue'), id, 7 FROM range(50)"
+LATER: Final = "INSERT INTO {t} SELECT 'a day that is longer', id, 8 FROM range(30)"
+WRITES: Final = (_FIRST, SECOND, LATER)
 _DELETE: Final = "DELETE FROM {t} WHERE id < 20"
-_COMPACT: Final = "CALL outside.sys.compact(table => '{name}')"
-_EXPIRE: Final = "CALL outside.sys.expire_snapshots(table => '{name}', retain_min => 1, retain_max => 2)"
+COMPACT: Final = "CALL outside.sys.compact(table => '{name}')"
+EXPIRE: Final = "CALL outside.sys.expire_snapshots(table => '{name}', retain_min => 1, retain_max => 2)"
 _TAG: Final = "CALL outside.sys.create_tag(table => '{name}', tag => 'one')"
 _ANOTHER_TAG: Final = "CALL outside.sys.create_tag(table => '{name}', tag => 'two')"
 _BRANCH: Final = "CALL outside.sys.create_branch(table => '{name}', branch => 'b', tag => 'one')"
-_OLDEST_DAY: Final = "day=a day that is longer"
+OLDEST_DAY: Final = "day=a day that is longer"
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ def keyed(*steps: str, by_day: bool = True, options: dict[str, str] | None = Non
     usual = {"primary-key": "day,id", "bucket": "2", "write-only": "true", "target-file-size": "3 kb"}
     create = _with(_KEYED + (_BY_DAY if by_day else ""), usual | (options or {}))
     performed = steps or WRITES
-    oldest = _OLDEST_DAY if _LATER in performed else "day=mon"
+    oldest = OLDEST_DAY if LATER in performed else "day=mon"
     return Kind((create, *performed), oldest if by_day else None, **known)  # type: ignore[arg-type]
 
 
 def plain(*steps: str, by_day: bool = False, options: dict[str, str] | None = None, **known: int | bool | None) -> Kind:
     """A table without a primary key."""
     create = _with(_PLAIN + (_BY_DAY if by_day else ""), {"write-only": "true"} | (options or {}))
-    return Kind((create, *(steps or WRITES)), _OLDEST_DAY if by_day else None, **known)  # type: ignore[arg-type]
+    return Kind((create, *(steps or WRITES)), OLDEST_DAY if by_day else None, **known)  # type: ignore[arg-type]
 
 
 def partitioned(type_: str, *values: str, oldest: str) -> Kind:
@@ -75,44 +75,44 @@ VECTORS: Final = {"deletion-vectors.enabled": "true"}
 KINDS: Final[dict[str, Kind]] = {
     "deduplicate": keyed(by_day=False, options={"primary-key": "id"}),
     "partitioned": keyed(),
-    "fully compacted": keyed(*WRITES, _COMPACT),
+    "fully compacted": keyed(*WRITES, COMPACT),
     "compacted by its writers": keyed(
-        *WRITES, *[_SECOND] * 2, options={"write-only": "false", "num-sorted-run.compaction-trigger": "2"}
+        *WRITES, *[SECOND] * 2, options={"write-only": "false", "num-sorted-run.compaction-trigger": "2"}
     ),
     "dynamic buckets": keyed(options=DYNAMIC),
     # A row that moves to another partition leaves a delete row behind.
-    "dynamic buckets over partitions": keyed(_FIRST, _LATER, options=DYNAMIC | {"primary-key": "id"}, deleted=30),
+    "dynamic buckets over partitions": keyed(_FIRST, LATER, options=DYNAMIC | {"primary-key": "id"}, deleted=30),
     "aggregation": keyed(options={"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}),
     "partial update": keyed(options={"merge-engine": "partial-update"}),
     "first row": keyed(options={"merge-engine": "first-row"}),
     "changelog by lookup": keyed(options={"write-only": "false", "changelog-producer": "lookup"}),
     "deletion vectors": keyed(
-        _FIRST, _COMPACT, _SECOND, options=VECTORS | {"write-only": "false"}, deleted=50, has_vectors=True
+        _FIRST, COMPACT, SECOND, options=VECTORS | {"write-only": "false"}, deleted=50, has_vectors=True
     ),
     "deletion vectors that are gone": keyed(
-        *WRITES, _COMPACT, _SECOND, _COMPACT, options=VECTORS | {"write-only": "false"}
+        *WRITES, COMPACT, SECOND, COMPACT, options=VECTORS | {"write-only": "false"}
     ),
     "deleted rows": keyed(*WRITES, _DELETE, deleted=40),
-    "deleted rows, compacted": keyed(*WRITES, _DELETE, _COMPACT),
+    "deleted rows, compacted": keyed(*WRITES, _DELETE, COMPACT),
     "append": plain(),
-    "append, partitioned and compacted": plain(*WRITES, _COMPACT, by_day=True),
+    "append, partitioned and compacted": plain(*WRITES, COMPACT, by_day=True),
     "append, fixed buckets": plain(options={"bucket": "3", "bucket-key": "id"}),
     "append, deletion vectors": plain(*WRITES, _DELETE, options=VECTORS, deleted=60, has_vectors=True),
-    "tags": keyed(_FIRST, PIN, _TAG, _SECOND, PIN, _ANOTHER_TAG, _COMPACT, _LATER),
-    "a tag of an expired snapshot": keyed(_FIRST, PIN, _TAG, _SECOND, _COMPACT, _EXPIRE, _LATER),
-    "a branch": keyed(_FIRST, _SECOND, PIN, _TAG, PIN, _BRANCH, _COMPACT),
+    "tags": keyed(_FIRST, PIN, _TAG, SECOND, PIN, _ANOTHER_TAG, COMPACT, LATER),
+    "a tag of an expired snapshot": keyed(_FIRST, PIN, _TAG, SECOND, COMPACT, EXPIRE, LATER),
+    "a branch": keyed(_FIRST, SECOND, PIN, _TAG, PIN, _BRANCH, COMPACT),
     "evolved": keyed(
         _FIRST,
         "ALTER TABLE {t} ADD COLUMN w STRING",
         "INSERT INTO {t} SELECT 'mon', id, 1, 'w' FROM range(9)",
         "ALTER TABLE {t} RENAME COLUMN v TO u",
         "ALTER TABLE {t} SET TBLPROPERTIES ('target-file-size' = '1 kb')",
-        _COMPACT,
+        COMPACT,
     ),
-    "rolled back": keyed(*WRITES, "CALL outside.sys.rollback(table => '{name}', version => '2')", _LATER),
-    "expired snapshots": keyed(*WRITES, _SECOND, _EXPIRE, _SECOND),
+    "rolled back": keyed(*WRITES, "CALL outside.sys.rollback(table => '{name}', version => '2')", LATER),
+    "expired snapshots": keyed(*WRITES, SECOND, EXPIRE, SECOND),
     "overwritten": keyed(*WRITES, "INSERT OVERWRITE {t} PARTITION (day = 'mon') SELECT id, 1 FROM range(3)"),
-    "merged manifests": keyed(*WRITES, *[_SECOND] * 4, options={"manifest.merge-min-count": "2"}),
+    "merged manifests": keyed(*WRITES, *[SECOND] * 4, options={"manifest.merge-min-count": "2"}),
     "no snapshot": Kind((_with(_KEYED, {"primary-key": "day,id", "bucket": "1"}),)),
     "by day": partitioned("DATE", "DATE '2026-03-01'", "DATE '2025-12-31'", oldest="2025-12-31"),
     "by time": partitioned(

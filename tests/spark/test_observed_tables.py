@@ -18,9 +18,11 @@ from spark_apps.metadata.table_files import TableFiles
 from spark_apps.metadata.volume import VolumeFiles
 from tests.spark.lake import Lake
 from tests.spark.observed_kinds import KINDS, PIN, WRITES, Kind, keyed
+from tests.spark.pypaimon_kinds import BY_PYPAIMON, perform_step
 from tests.support import lake_reader
 
 SYSTEM = "outside.shop.`orders${}`"
+MADE = KINDS | BY_PYPAIMON
 TARGET_SIZES = {"3 kb": 3 << 10, "1 kb": 1 << 10}
 File = dict[str, Any]
 
@@ -56,7 +58,7 @@ def make(lake: Lake, kind: Kind) -> tuple[list[dict[str, int]], Observation | No
         if step == PIN:
             pinned.append(sizes(listed(lake)))
         else:
-            lake.outside(step.replace("{t}", "outside.shop.orders").replace("{name}", "shop.orders"))
+            perform_step(lake, step)
             seen = observer(lake).observe(seen)
     return pinned, seen
 
@@ -117,7 +119,7 @@ def small_below(lake: Lake) -> float:
 
 @pytest.mark.some_rows(12)
 @pytest.mark.engines_in_turn("kind")
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("kind", MADE.values(), ids=MADE)
 def test_the_health_equals_what_spark_and_pypaimon_list(lake: Lake, kind: Kind) -> None:
     pinned, seen = make(lake, kind)
     found, files = measure(lake), listed(lake)

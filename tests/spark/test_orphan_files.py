@@ -28,6 +28,7 @@ from spark_apps.orphans.volume import VolumeStorage
 from tests.spark.hdfs_lake import HdfsLake
 from tests.spark.lake import Ended, Lake
 from tests.spark.observed_kinds import KINDS, PIN, WRITES, Kind, keyed
+from tests.spark.pypaimon_kinds import BY_PYPAIMON, perform_step
 from tests.spark_apps.jobs import job
 from tests.support.whole_table import DAY_S, UUID
 
@@ -37,7 +38,8 @@ CHANGELOGS = {
     "changelogs of lookups": ("lookup", "false"),
     "new files as changelogs": ("none", "true"),
 }
-WITHOUT_ORPHANS = [each for each in KINDS if each not in ("rolled back", "no snapshot")]
+MADE = KINDS | BY_PYPAIMON
+WITHOUT_ORPHANS = [each for each in MADE if each not in ("rolled back", "no snapshot")]
 
 
 @dataclass
@@ -114,7 +116,7 @@ def make(lake: Lake, kind: Kind) -> None:
     lake.outside("CREATE DATABASE IF NOT EXISTS outside.shop")
     for step in kind.steps:
         if step != PIN:
-            lake.outside(step.replace("{t}", "outside.shop.orders").replace("{name}", "shop.orders"))
+            perform_step(lake, step)
 
 
 def a_bucket(lake: Lake) -> str:
@@ -127,7 +129,7 @@ def a_bucket(lake: Lake) -> str:
 @pytest.mark.engines_in_turn("kind")
 @pytest.mark.parametrize("kind", WITHOUT_ORPHANS)
 def test_exactly_the_planted_orphans_are_found_in_each_kind_of_table(orphans: Orphans, kind: str) -> None:
-    make(orphans.lake, KINDS[kind])
+    make(orphans.lake, MADE[kind])
     orphans.grow_old()
     assert orphans.run().orphans == 0, orphans.listed()
     planted = orphans.plant(a_bucket(orphans.lake))
@@ -135,7 +137,7 @@ def test_exactly_the_planted_orphans_are_found_in_each_kind_of_table(orphans: Or
     found = orphans.run()
     assert (len(planted), found.orphans) == (50, 50)
     assert orphans.listed() == planted
-    if not (KINDS[kind].two_partition_keys and orphans.lake.engine.id == "paimon-0.9"):
+    if not (MADE[kind].two_partition_keys and orphans.lake.engine.id == "paimon-0.9"):
         # There, each level of partitions waits for tasks of one pool with a thread per core: for ever with two cores.
         assert orphans.counted_by_paimon() == 50
 

@@ -18,12 +18,12 @@ def create_tables(
 ) -> None:
     """Creates the tables: `name`, `fields` as in a schema file, keys, `options`, `comment` and `rows` of each."""
     named = [{**each, "name": f"{database}.{each['name']}"} for each in tables]
-    _perform(warehouse, database, env=env, tables=named)
+    perform(warehouse, database, env=env, tables=named)
 
 
 def make_not_null(warehouse: str, database: str, columns: Mapping[str, str]) -> None:
     """Makes a column of each table NOT NULL: table -> column."""
-    _perform(warehouse, database, notNull=[(f"{database}.{table}", column) for table, column in columns.items()])
+    perform(warehouse, database, notNull=[(f"{database}.{table}", column) for table, column in columns.items()])
 
 
 def alter_table(
@@ -37,7 +37,7 @@ def alter_table(
 ) -> None:
     """Sets options of a table and adds columns (name -> type), each in an ALTER of its own. `env` as in lake_reader."""
     alter = {"table": f"{database}.{table}", "options": dict(options or {}), "added": dict(added or {})}
-    _perform(warehouse, database, env=env, alter=[alter])
+    perform(warehouse, database, env=env, alter=[alter])
 
 
 def write_rows(
@@ -56,12 +56,13 @@ def write_commits(
 ) -> None:
     """The same for several commits in one process: each is a table and its rows."""
     written = [{"table": f"{database}.{table}", "rows": list(rows)} for table, rows in commits]
-    _perform(warehouse, database, env=env, written=written)
+    perform(warehouse, database, env=env, written=written)
 
 
-def _perform(warehouse: str, database: str, *, env: Mapping[str, str] | None = None, **work: Any) -> None:
-    options = catalog_options(warehouse, env or {})
-    request = {"catalog": options, "database": database, "tables": [], "notNull": [], "alter": [], "written": []} | work
+def perform(warehouse: str, database: str, *, env: Mapping[str, str] | None = None, **work: Any) -> None:
+    """Performs what the program's request names, in its order. Tables are named with their database."""
+    parts: dict[str, Any] = {each: [] for each in ("tables", "notNull", "written", "tagged", "branched", "alter")}
+    request = {"catalog": catalog_options(warehouse, env or {}), "database": database, **parts, **work}
     done = subprocess.run(
         [str(python()), str(PROGRAM)], input=json.dumps(request), capture_output=True, text=True, check=False
     )

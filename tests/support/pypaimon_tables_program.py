@@ -29,8 +29,11 @@ def _create(catalog: Any, table: Mapping[str, Any]) -> None:
         _write(catalog.get_table(table["name"]), table["rows"])
 
 
-def _write(table: Any, rows: list[Mapping[str, Any]]) -> None:
+def _write(table: Any, rows: list[Mapping[str, Any]], overwritten: Mapping[str, Any] | None = None) -> None:
+    """Appends the rows, or puts them in the place of a partition; an empty one: of all partitions that they have."""
     builder = table.new_batch_write_builder()
+    if overwritten is not None:
+        builder.overwrite(dict(overwritten))
     write, commit = builder.new_write(), builder.new_commit()
     write.write_arrow(pyarrow.Table.from_pylist(rows, schema=PyarrowFieldParser.from_paimon_schema(table.fields)))
     commit.commit(write.prepare_commit())
@@ -51,7 +54,11 @@ for name, column in request["notNull"]:
     ):
         made_in.alter_table(name, [change])
 for written in request["written"]:
-    _write(made_in.get_table(written["table"]), written["rows"])
+    _write(made_in.get_table(written["table"]), written["rows"], written.get("overwritten"))
+for name, tag in request["tagged"]:
+    made_in.get_table(name).create_tag(tag)
+for name, branch, tag in request["branched"]:
+    made_in.get_table(name).branch_manager().create_branch(branch, tag)
 for altered in request["alter"]:
     for key, value in altered["options"].items():
         made_in.alter_table(altered["table"], [SchemaChange.set_option(key, value)])
