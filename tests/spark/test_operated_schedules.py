@@ -84,7 +84,7 @@ def run_on(kind: TableKind, run: str) -> Schedule:
     ("player", "kind", "run", "message"),
     [
         (Slow, PARTITIONED, "ExpirePartitions", r"unexpected \[\(0, 1, 1, 10, 10\)\]"),
-        (Careless, HIDING, "CompactManifests", r"orders has 2 rows, expected 0"),
+        (Careless, HIDING, "Observe", r"orders has 2 rows, expected 0"),
         (OperatedPlayer, HIDING, "ExpirePartitions", r"otherwise than they must: \{'r': 'InvalidSpec'\}"),
     ],
     ids=["a partition that is due and stays", "rows that change", "a run that fails"],

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from tests.support.schedules.kinds import DEDUPLICATE, FORMATS, KINDS, PARTIAL_UPDATE, TableKind
+from tests.support.schedules.kinds import (
+    DEDUPLICATE,
+    FORMATS,
+    KINDS,
+    NEVER_EXPIRES,
+    PARTIAL_UPDATE,
+    TableKind,
+)
 from tests.support.schedules.schedule import Do, Row, Schedule, Step
 
 OLDER_THAN_HOURS = 72
@@ -40,13 +47,23 @@ class Generator:
     tags: list[str] = field(default_factory=list)
     branches: dict[str, str] = field(default_factory=dict)
     """Branch -> its tag."""
+    consumers: list[str] = field(default_factory=list)
     names: int = 0
     seq: int = 0
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)  # noqa: S311  (repeatable)
-        kind = KINDS[self.seed * _STRIDE % len(KINDS)]
-        self.kind = TableKind(**vars(kind) | {"format": self.random.choice(FORMATS)})
+        self.kind = self._maintained(KINDS[self.seed * _STRIDE % len(KINDS)])
+
+    def _maintained(self, kind: TableKind) -> TableKind:
+        """The kind with a format and what only maintenance makes use of."""
+        return replace(
+            kind,
+            format=self.random.choice(FORMATS),
+            changelogs=self.random.random() < 0.5 and kind.producer != "none",
+            tagged=self.random.random() < 0.4 and not kind.inline,
+            expiring=self.random.random() < 0.3 and kind.engine in (DEDUPLICATE, PARTIAL_UPDATE),
+        )
 
     def make(self) -> Schedule:
         """Begins with rows, and has two checks between."""
@@ -71,7 +88,12 @@ class Generator:
             (self._create_tag, 2), (self._create_branch, 1), (self._pass_time, 4), (self._die_in_orphans, 2),
             (lambda: self._add(Do.COMPACT_MANIFESTS), 1), (lambda: self._add(Do.ANALYZE), 1),
             (lambda: self._add(Do.REPORT_ORPHANS), 2), (lambda: self._add(Do.DELETE_ORPHANS), 3),
+            (self._create_consumer, 1),
         ]  # fmt: skip
+        if self.kind.sorted:
+            found.append((lambda: self._add(Do.SORT), 8))
+        if self.consumers:
+            found += [(self._advance_consumer, 2), (self._delete_consumer, 1)]
         if self.opened:
             found += [(self._commit, 9), (self._die, 2), (self._die_in_commit, 2)]
         if self.kind.partitioned:
@@ -159,6 +181,18 @@ class Generator:
         del self.branches[name]
         self._add(Do.DELETE_BRANCH, name=name)
 
+    def _create_consumer(self) -> None:
+        back = self.random.choice([0, 1, 2, 3])
+        self.consumers.append(self._add(Do.CREATE_CONSUMER, name=self._name("r"), back=back).name)
+
+    def _advance_consumer(self) -> None:
+        self._add(Do.ADVANCE_CONSUMER, name=self.random.choice(self.consumers))
+
+    def _delete_consumer(self) -> None:
+        name = self.random.choice(self.consumers)
+        self.consumers.remove(name)
+        self._add(Do.DELETE_CONSUMER, name=name)
+
     def _die_in_orphans(self) -> None:
         self._add(Do.DIE_IN_ORPHANS, call=self.random.randint(1, 25))
 
@@ -182,8 +216,12 @@ class Generator:
     def _row(self, p: int, k: int, *, may_delete: bool) -> Row:
         self.seq += 1
         gone = self.kind.engine == DEDUPLICATE and may_delete and self.random.random() < 0.15
-        a, b = (self._value(), self._value())
+        a, b = (self._time(k) if self.kind.expiring else self._value(), self._value())
         return Row(p, k, self.seq, a, b, gone)
+
+    def _time(self, k: int) -> int:
+        """All records of a key have expired, or none: without a new one, an older one would be seen again."""
+        return self.random.randrange(1000) + (NEVER_EXPIRES if k % 2 else 0)
 
     def _value(self) -> int | None:
         is_null = self.kind.engine == PARTIAL_UPDATE and self.random.random() < 0.4

@@ -15,6 +15,8 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 
+from spark_apps.catalog.expiry import expire_all_snapshots, run_automatic_tags
+
 COLUMNS = ("p", "k", "seq", "a", "b")
 BATCH = 2**63 - 1
 
@@ -69,14 +71,21 @@ class JavaTable:
         except Exception:  # noqa: BLE001  (the test fails with it)
             return {"failed": traceback.format_exc()}
 
-    def open(self, warehouse: str, keys: Sequence[str], partitions: Sequence[str], options: Mapping[str, str]) -> None:
-        """Creates shop.orders."""
+    def open(
+        self,
+        warehouse: str,
+        keys: Sequence[str],
+        required: Sequence[str],
+        partitions: Sequence[str],
+        options: Mapping[str, str],
+    ) -> None:
+        """Creates shop.orders. `required`: columns without NULL."""
         self._connect(warehouse)
         self.catalog.createDatabase("shop", True)
         schema = _paimon().schema.Schema.newBuilder()
         for name in COLUMNS:
             type_ = _paimon().types.DataTypes.INT()
-            schema.column(name, type_.copy(False) if name in keys else type_)
+            schema.column(name, type_.copy(False) if name in required else type_)
         schema.primaryKey(_java_list(keys))
         schema.partitionKeys(_java_list(partitions))
         schema.options(_java_map(options))
@@ -166,12 +175,27 @@ class JavaTable:
             commit.close()
         return None
 
-    def expire(self, keep: int) -> None:
-        """Expires all but so many snapshots."""
-        jvm: Any = SparkContext._jvm
-        config = _paimon().options.ExpireConfig.builder().snapshotRetainMin(keep).snapshotRetainMax(keep)
-        config.snapshotTimeRetain(jvm.java.time.Duration.ofMillis(0))
-        self.table.newExpireSnapshots().config(config.build()).expire()
+    def expire(self, keep: int, changelogs: int | None = None) -> None:
+        """Expires all but so many snapshots, as ExpireSnapshots does; also all but so many changelogs."""
+        options = {f"snapshot.num-retained.{each}": str(keep) for each in ("min", "max")}
+        if changelogs is not None:
+            options["changelog.num-retained.max"] = str(changelogs)
+        expire_all_snapshots(self.table, self.table.copy(_java_map(options)).coreOptions().expireConfig())
+
+    def tag_automatically(self) -> None:
+        """Creates the tag that is due, as ExpireSnapshots does."""
+        run_automatic_tags(self.table)
+
+    def consume(self, name: str, snapshot: int) -> None:
+        """Creates a consumer that reads this snapshot next, or lets it go on there."""
+        self._consumers().resetConsumer(name, _paimon().consumer.Consumer(snapshot))
+
+    def unconsume(self, name: str) -> None:
+        """Deletes a consumer."""
+        self._consumers().deleteConsumer(name)
+
+    def _consumers(self) -> Any:
+        return _paimon().consumer.ConsumerManager(self.table.fileIO(), self.table.location())
 
     def drop(self, name: str, partition: int) -> None:
         """Drops a partition as our ExpirePartitions does."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 DEDUPLICATE: Final = "deduplicate"
@@ -14,6 +14,8 @@ APPEND: Final = "append"
 ENGINES: Final = (DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW, APPEND)
 DYNAMIC: Final = -1
 FORMATS: Final = ("parquet", "avro", "orc")
+NEVER_EXPIRES: Final = 2_000_000_000
+"""A time of a record, in seconds since 1970: in 2033. One from 1970 has expired."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,14 @@ class TableKind:
     inline: bool = False
     """Whether writers compact and expire, too."""
     format: str = "parquet"
+    changelogs: bool = False
+    """Whether changelogs outlive their snapshots."""
+    expiring: bool = False
+    """Whether records expire. Then `a` is the time of a record."""
+    tagged: bool = False
+    """Whether tags are created automatically."""
+    sorted: bool = False
+    """Whether it can be sorted."""
 
     @property
     def has_key(self) -> bool:
@@ -58,6 +68,16 @@ class TableKind:
         return self.engine == AGGREGATION and self.producer == "lookup" and not self.vectors
 
     @property
+    def has_index(self) -> bool:
+        """Whether its snapshots have an index: of the buckets of its keys, or of deleted rows."""
+        return self.vectors or (self.has_key and self.buckets == DYNAMIC)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns without NULL."""
+        return (*self.keys, *(("a",) if self.expiring else ()))
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The columns of the key."""
         if not self.has_key:
@@ -77,14 +97,27 @@ class TableKind:
         if self.engine == AGGREGATION:
             of = {"seq": "max", "a": "sum", "b": "max"}
             found |= {f"fields.{name}.aggregate-function": function for name, function in of.items()}
-        return found | ({"deletion-vectors.enabled": "true"} if self.vectors else {})
+        return found | ({"deletion-vectors.enabled": "true"} if self.vectors else {}) | self._maintained
+
+    @property
+    def _maintained(self) -> dict[str, str]:
+        """What maintenance follows. Automatic tags have a day as their period, so a schedule has one."""
+        found = {"tag.automatic-creation": "process-time"} if self.tagged else {}
+        if self.changelogs:
+            found["changelog.time-retained"] = "3 d"
+        if self.expiring:
+            found |= {"record-level.expire-time": "1 d", "record-level.time-field": "a"}
+        if self.sorted:
+            found |= {"clustering.columns": "a", "clustering.incremental": "true"}
+        return found
 
 
 def _all() -> list[TableKind]:
     producers = ("none", "input", "lookup", "full-compaction")
     choices = itertools.product(ENGINES, (1, 2, DYNAMIC), (False, True), producers, (False, True), (False, True))
-    found = [TableKind(*each) for each in choices]
-    return [each for each in found if _exists(each)]
+    found = [each for each in (TableKind(*each) for each in choices) if _exists(each)]
+    can_sort = [each for each in found if each.engine == APPEND and each.buckets == DYNAMIC]
+    return found + [replace(each, sorted=True) for each in can_sort]
 
 
 def _exists(kind: TableKind) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from tests.support.schedules.kinds import AGGREGATION, DEDUPLICATE, FIRST_ROW, TableKind
+from tests.support.schedules.kinds import AGGREGATION, DEDUPLICATE, FIRST_ROW, NEVER_EXPIRES, TableKind
 from tests.support.schedules.schedule import Row
 
 Rows = tuple[tuple[int | None, ...], ...]
 """Sorted rows of p, k, seq, a and b."""
+MORE_CHANGELOGS: Final = 5
+"""So many more changelogs than snapshots an expiry keeps."""
 
 
 @dataclass
@@ -25,6 +28,10 @@ class Model:
     """Those that must exist."""
     tags: dict[str, Rows] = field(default_factory=dict)
     branches: dict[str, Rows] = field(default_factory=dict)
+    consumers: dict[str, int] = field(default_factory=dict)
+    """Consumer -> the snapshot that it reads next. From there on none may expire."""
+    first_changelog: int = 1
+    """From this snapshot on, each has a changelog where changelogs outlive their snapshots."""
     damaged: set[int] = field(default_factory=set)
     """Snapshots that a killed expiry has left without files."""
 
@@ -57,11 +64,18 @@ class Model:
         self.snapshots[id_] = self.rows()
 
     def expire(self, keep: int) -> None:
-        """Only so many snapshots must be left."""
-        for id_ in sorted(self.snapshots)[:-keep]:
-            del self.snapshots[id_]
-        oldest = max(self.snapshots) - keep + 1
+        """Only so many snapshots must be left, and those that a consumer has not read."""
+        latest = max(self.snapshots)
+        oldest = min(latest - keep + 1, *self.consumers.values(), latest)
+        self.snapshots = {id_: rows for id_, rows in self.snapshots.items() if id_ >= oldest}
+        self.first_changelog = max(self.first_changelog, latest - keep - MORE_CHANGELOGS + 1)
         self.damaged = {each for each in self.damaged if each >= oldest}
+
+    def must_be(self, rows: Rows) -> Rows:
+        """The rows without the records that have expired: compactions remove them at some time."""
+        if not self.kind.expiring:
+            return rows
+        return tuple(each for each in rows if each[3] is None or each[3] >= NEVER_EXPIRES)
 
     def rows(self) -> Rows:
         """The rows at the head."""

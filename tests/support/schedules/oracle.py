@@ -18,6 +18,10 @@ def differences(lake: Lake, model: Model, tree: TableTree, ask: Callable[..., An
     missing = tree.missing(frozenset(model.damaged))
     existing = set(tree.snapshots())
     lost = [f"snapshot {each} does not exist" for each in sorted(set(model.snapshots) - existing)]
+    lost += [f"consumer {each} does not exist" for each in sorted(set(model.consumers) - tree.consumers())]
+    if model.kind.changelogs:
+        needed = set(range(model.first_changelog, max(existing) + 1))
+        lost += [f"changelog {each} does not exist" for each in sorted(needed - existing - tree.changelogs())]
     if missing or lost:  # what cannot be read says less
         return missing + lost
     if model.kind.needs_java:
@@ -29,7 +33,7 @@ def differences(lake: Lake, model: Model, tree: TableTree, ask: Callable[..., An
     return [
         difference
         for (where, rows), read in zip(expected.items(), found, strict=True)
-        if (difference := _difference(where, rows, read)) is not None
+        if (difference := _difference(where, model.must_be(rows), model.must_be(read))) is not None
     ]
 
 

@@ -6,7 +6,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from unittest import mock
 from paimon_contract.job import Job, JobCatalog, JobRun
 from paimon_contract.parameters.remove_orphan_files import DELETE, REPORT, RemoveOrphanFilesParameters
 from paimon_contract.result import OrphanFiles
+from paimon_engines.loader import load_engine
 from paimon_schema.option_changes import OWNER_OPTION
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.operations import remove_orphan_files
@@ -25,7 +26,7 @@ from tests.support.kill_points import Died
 from tests.support.schedules.dying_storage import DyingStorage
 from tests.support.schedules.generator import OLDER_THAN_HOURS
 from tests.support.schedules.kinds import DYNAMIC
-from tests.support.schedules.model import Model
+from tests.support.schedules.model import MORE_CHANGELOGS, Model
 from tests.support.schedules.oracle import differences
 from tests.support.schedules.reachable import TableTree
 from tests.support.schedules.schedule import Do, Schedule, Step
@@ -52,6 +53,9 @@ class Player:
     """Files whose time is that of the schedule's clock."""
 
     def __post_init__(self) -> None:
+        if self.schedule.kind.has_index and self.lake.engine.id == "paimon-0.9":
+            # It fails to expire changelogs of snapshots with an index: test_retained_changelogs.py
+            self.schedule = replace(self.schedule, kind=replace(self.schedule.kind, changelogs=False))
         self.model = Model(self.schedule.kind)
         self.tree = TableTree(self.lake.table_directory)
         self.now_ms = time.time_ns() // 1_000_000
@@ -73,7 +77,8 @@ class Player:
         kind = self.schedule.kind
         options = {**kind.options, OWNER_OPTION: self.lake.owner}
         partitions = ["p"] if kind.partitioned else []
-        self.ask("open", warehouse=self.lake.warehouse, keys=kind.keys, partitions=partitions, options=options)
+        names = {"keys": kind.keys, "required": kind.required, "partitions": partitions}
+        self.ask("open", warehouse=self.lake.warehouse, **names, options=options)
 
     def step(self, step: Step) -> None:
         """Plays one step."""
@@ -128,6 +133,10 @@ class Player:
             Do.DELETE_TAG: self._delete_tag,
             Do.CREATE_BRANCH: self._create_branch,
             Do.DELETE_BRANCH: self._delete_branch,
+            Do.CREATE_CONSUMER: self._create_consumer,
+            Do.ADVANCE_CONSUMER: lambda step: self._consume(step.name, self._latest + 1),
+            Do.DELETE_CONSUMER: self._delete_consumer,
+            Do.SORT: lambda _: self._sort(),
             Do.COMPACT_MANIFESTS: lambda _: self.ask("compact_manifests"),
             Do.ANALYZE: lambda _: self.ask("analyze", snapshot=self._latest),
             Do.PASS_TIME: self._pass_time,
@@ -218,8 +227,14 @@ class Player:
         self._forget(step.name)
 
     def _expire(self, step: Step) -> None:
-        self.ask("expire", keep=step.keep)
+        self._ask_to_expire(step.keep)
         self.model.expire(step.keep)
+
+    def _ask_to_expire(self, keep: int) -> None:
+        """As ExpireSnapshots does: the tags that are due come first."""
+        self._tag_automatically()
+        more = {"changelogs": keep + MORE_CHANGELOGS} if self.schedule.kind.changelogs else {}
+        self.ask("expire", keep=keep, **more)
 
     def _die_in_expiry(self, step: Step) -> None:
         """Expires, and puts back what an expiry removes at its end: for each snapshot its manifests, then its file.
@@ -229,10 +244,15 @@ class Player:
         directory = self.tree.snapshot_directory
         hints, snapshots = self._contents("snapshot/[EL]*"), self._contents("snapshot/snapshot-*")
         manifests = self._contents("manifest/*", "index/*", "statistics/*")
-        self.ask("expire", keep=step.keep)
+        changelogs = self._contents("changelog/*")
+        self._ask_to_expire(step.keep)
         gone = sorted((each for each in snapshots if not each.exists()), key=lambda each: int(each.name[9:]))
         _restore({each: snapshots[each] for each in (gone if step.call == 1 else gone[-1:])})
-        _restore(manifests if step.call == 1 else {})
+        if step.call == 1:
+            _restore(manifests)
+            for path in directory.with_name("changelog").glob("*"):
+                path.unlink()
+            _restore(changelogs)
         for path in directory.glob("[EL]*"):
             path.unlink()
         _restore(hints)
@@ -263,6 +283,30 @@ class Player:
     def _delete_branch(self, step: Step) -> None:
         self.ask("unbranch", name=step.name)
         del self.model.branches[step.name]
+
+    def _tag_automatically(self) -> None:
+        """The tag of a day: the first one must come, and at midnight another one may."""
+        self.ask("tag_automatically")
+        days = {name: id_ for name, id_ in self.tree.tags().items() if name[0].isdigit()}
+        assert bool(days) == self.schedule.kind.tagged, f"{self.told()}\nautomatic tags: {days}"
+        created = {name: id_ for name, id_ in days.items() if name not in self.model.tags}
+        self.model.tags |= {name: self.model.snapshots[id_] for name, id_ in created.items()}
+
+    def _create_consumer(self, step: Step) -> None:
+        self._consume(step.name, max(self._latest - step.back, min(self.model.snapshots)))
+
+    def _consume(self, name: str, next_: int) -> None:
+        self.ask("consume", name=name, snapshot=next_)
+        self.model.consumers[name] = next_
+
+    def _delete_consumer(self, step: Step) -> None:
+        self.ask("unconsume", name=step.name)
+        del self.model.consumers[step.name]
+
+    def _sort(self) -> None:
+        if load_engine(self.lake.engine.id).has_incremental_clustering:
+            done = self.lake.compact(strategy="Sort")
+            assert done.code == 0, f"{self.told()}\n{done.result}"
 
     def _pass_time(self, step: Step) -> None:
         self.now_ms += step.hours * HOUR_MS

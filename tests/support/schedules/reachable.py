@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import fastavro
 
@@ -15,6 +15,7 @@ ADDED = 0
 _LISTS = ("baseManifestList", "deltaManifestList")
 _NO_DATA = ("snapshot", "schema", "tag", "branch", "consumer", "changelog")
 """Directories of files that are found by their names."""
+_CHANGELOG: Final = "changelog/"
 
 
 @dataclass
@@ -31,10 +32,11 @@ class TableTree:
         return {each.name for each in found if each.parts[0] not in _NO_DATA}
 
     def holders(self, damaged: frozenset[int] = frozenset()) -> dict[str, dict[str, Any]]:
-        """Path -> content of each snapshot and tag, also of branches, without the damaged snapshots."""
+        """Path -> content of each snapshot, tag and changelog, also of branches, without the damaged snapshots."""
         left_out = {self.root / "snapshot" / f"snapshot-{each}" for each in damaged}
         roots = [self.root, *(self.root / "branch").glob("branch-*")]
-        paths = [path for each in roots for kind in ("snapshot", "tag") for path in (each / kind).glob(f"{kind}-*")]
+        kinds = ("snapshot", "tag", "changelog")
+        paths = [path for each in roots for kind in kinds for path in (each / kind).glob(f"{kind}-*")]
         return {
             str(each.relative_to(self.root)): json.loads(each.read_text()) for each in paths if each not in left_out
         }
@@ -43,8 +45,10 @@ class TableTree:
         """Name of each file that must exist -> the snapshot or tag that needs it."""
         found: dict[str, str] = {}
         for path, snapshot in self.holders(damaged).items():
-            keeps_changelog = path.startswith("snapshot/")
-            found.update(dict.fromkeys(self._of(snapshot, keeps_changelog=keeps_changelog), path))
+            of = self._changelog_of(snapshot) if path.startswith((_CHANGELOG, "snapshot/")) else ()
+            found.update(dict.fromkeys(of, path))
+            if not path.startswith(_CHANGELOG):
+                found.update(dict.fromkeys(self._of(snapshot), path))
         return found
 
     def missing(self, damaged: frozenset[int] = frozenset()) -> list[str]:
@@ -59,20 +63,23 @@ class TableTree:
     def named(self) -> set[str]:
         """All files that are named at all, also those of which a manifest says that they were removed."""
         found = set(self.reachable())
-        manifests = {name for each in self.holders().values() for name in self._manifests(each)}
+        held = [each for path, each in self.holders().items() if not path.startswith(_CHANGELOG)]
+        manifests = {name for each in held for name in self._manifests(each)}
         return found | {each["_FILE"]["_FILE_NAME"] for name in manifests for each in self._read(name)}
 
     def _manifests(self, snapshot: dict[str, Any]) -> list[str]:
         return [each for key in _LISTS for each in self._listed(snapshot[key])]
 
-    def _of(self, snapshot: dict[str, Any], *, keeps_changelog: bool) -> Iterator[str]:
+    def _changelog_of(self, snapshot: dict[str, Any]) -> Iterator[str]:
+        if name := snapshot.get("changelogManifestList"):
+            changelogs = self._listed(name)
+            yield from (name, *changelogs, *self._live(changelogs))
+
+    def _of(self, snapshot: dict[str, Any]) -> Iterator[str]:
         manifests = self._manifests(snapshot)
         yield from (snapshot[key] for key in _LISTS)
         yield from manifests
         yield from self._live(manifests)
-        if (name := snapshot.get("changelogManifestList")) and keeps_changelog:
-            changelogs = self._listed(name)
-            yield from (name, *changelogs, *self._live(changelogs))
         if name := snapshot.get("indexManifest"):
             yield name
             yield from (each["_FILE_NAME"] for each in self._read(name))
@@ -102,6 +109,19 @@ class TableTree:
     def snapshot_directory(self) -> Path:
         """Where the snapshots of the main branch are."""
         return self.root / "snapshot"
+
+    def changelogs(self) -> set[int]:
+        """Ids of the changelogs that have outlived their snapshots."""
+        return {int(each.name.partition("-")[2]) for each in self.root.glob("changelog/changelog-*")}
+
+    def consumers(self) -> set[str]:
+        """The names of all consumers."""
+        return {each.name.partition("-")[2] for each in self.root.glob("consumer/consumer-*")}
+
+    def tags(self) -> dict[str, int]:
+        """The tags of the main branch: name -> id of its snapshot."""
+        found = self.root.glob("tag/tag-*")
+        return {each.name.partition("-")[2]: int(json.loads(each.read_text())["id"]) for each in found}
 
     def snapshots(self) -> dict[int, dict[str, Any]]:
         """The snapshots of the main branch that exist, by their ids."""

@@ -33,6 +33,7 @@ class Do(StrEnum):
     DIE_IN_COMMIT = "DieInCommit"
     """It is killed in its commit: the manifests are there, the snapshot is not."""
     EXPIRE_SNAPSHOTS = "ExpireSnapshots"
+    """As the run does: automatic tags are created before."""
     DIE_IN_EXPIRY = "DieInExpiry"
     """The expiry is killed when it has removed files, and not all of its snapshots."""
     DROP_PARTITION = "DropPartition"
@@ -42,6 +43,12 @@ class Do(StrEnum):
     CREATE_BRANCH = "CreateBranch"
     """From a tag."""
     DELETE_BRANCH = "DeleteBranch"
+    CREATE_CONSUMER = "CreateConsumer"
+    ADVANCE_CONSUMER = "AdvanceConsumer"
+    """It has read everything."""
+    DELETE_CONSUMER = "DeleteConsumer"
+    SORT = "Sort"
+    """The compaction of strategy Sort, of a table without a key. An engine without it does nothing."""
     COMPACT_MANIFESTS = "CompactManifests"
     ANALYZE = "Analyze"
     PASS_TIME = "PassTime"
@@ -59,7 +66,7 @@ class Step:
 
     do: StrEnum
     name: str = ""
-    """Of a write, a compaction, a tag, a branch or a run."""
+    """Of a write, a compaction, a tag, a branch, a consumer or a run."""
     rows: tuple[Row, ...] = ()
     full: bool = False
     """Of a compaction."""
@@ -67,7 +74,7 @@ class Step:
     """Snapshots that an expiry keeps."""
     partition: int = 0
     back: int = 0
-    """Snapshots between the latest one and that of a tag."""
+    """Snapshots between the latest one and that of a tag or consumer."""
     tag: str = ""
     """Of a branch."""
     hours: int = 0
