@@ -93,6 +93,8 @@ class Engine:
     """Whether ANALYZE commits with the run's commit user. Another one looks like a foreign commit."""
     checks_lost_deletes: bool
     """Whether a compaction of a table without key and buckets fails if rows of its files are deleted meanwhile."""
+    expires_changelogs_with_index: bool
+    """Whether changelogs expire whose snapshots have an index, of dynamic buckets or deletion vectors."""
     metastores: frozenset[str]
     locks: frozenset[str]
     """Who keeps the locks that serialise commits: PostgreSQL for the metastore Jdbc, Hive for Hive."""
@@ -282,6 +284,7 @@ def _observed(entry: Json) -> dict[str, Any]:
         "counts_delta_commits": entry["countsDeltaCommits"],
         "names_statistics": entry["namesStatistics"],
         "checks_lost_deletes": entry["checksLostDeletes"],
+        "expires_changelogs_with_index": entry["expiresChangelogsWithIndex"],
     }
 
 

@@ -9,7 +9,10 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.spark.lake import Lake
+from tests.spark.observed_kinds import DYNAMIC
 
 DAY = 86_400
 LEEWAY_S = 900
@@ -51,6 +54,31 @@ def test_their_largest_number_is_otherwise_that_of_snapshots(lake: Lake) -> None
     lake.expire(**ALL_BUT_ONE, numRetainedMax=1).ok()
 
     assert changelogs(lake) == [5]
+
+
+VECTORS = {"deletion-vectors.enabled": "true", "write-only": "false", "changelog-producer": "lookup"}
+
+
+@pytest.mark.some_rows(1)
+@pytest.mark.parametrize("options", [DYNAMIC, VECTORS], ids=["dynamic buckets", "deletion vectors"])
+def test_changelogs_of_snapshots_with_an_index_expire(lake: Lake, options: dict[str, str]) -> None:
+    """Where they do not, a table that keeps changelogs is refused, because each run fails after its snapshots."""
+    kept = {"time-retained": "3 d", "num-retained.max": "4", "num-retained.min": "1"}
+    changing(lake, 0, **options, **{f"changelog.{name}": value for name, value in kept.items()})
+    lake.outside("INSERT INTO outside.shop.orders SELECT id, 0 FROM range(200)")
+    lake.compact().ok()
+    # Each one has a new key, and replaces a row that was compacted, so that each snapshot has an index of its own.
+    lake.outside(*[f"INSERT INTO outside.shop.orders VALUES ({n + 200}, {n}), ({n}, {n})" for n in range(4)])
+    latest = max(each["snapshot_id"] for each in lake.snapshots())
+
+    done = lake.expire(**ALL_BUT_ONE, numRetainedMax=1)
+
+    if lake.engine.expires_changelogs_with_index:
+        assert done.ok()["expired"] == latest - 1
+        assert changelogs(lake) == [*range(latest - 3, latest)]
+    else:
+        assert (done.code, done.error["reason"]) == (30, "DriverFailed")
+        assert "index-manifest" in done.error["message"]
 
 
 def test_changelogs_expire_at_their_limit_and_not_before(lake: Lake) -> None:

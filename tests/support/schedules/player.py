@@ -53,8 +53,7 @@ class Player:
     """Files whose time is that of the schedule's clock."""
 
     def __post_init__(self) -> None:
-        if self.schedule.kind.has_index and self.lake.engine.id == "paimon-0.9":
-            # It fails to expire changelogs of snapshots with an index: test_retained_changelogs.py
+        if self.schedule.kind.has_index and not self.lake.engine.expires_changelogs_with_index:
             self.schedule = replace(self.schedule, kind=replace(self.schedule.kind, changelogs=False))
         self.model = Model(self.schedule.kind)
         self.tree = TableTree(self.lake.table_directory)

@@ -31,6 +31,11 @@ def _keyed(**members: Any) -> Manifest:
     return keyed_table(spec__retention=members, spec__changelogProducer={"type": "Input"})
 
 
+def _dynamic(**members: Any) -> Manifest:
+    """The same table with dynamic buckets."""
+    return edited(_keyed(**members), spec__bucket={"type": "Dynamic"})
+
+
 def _partitions(type_: str = "STRING", **block: Any) -> Manifest:
     return keyed_table(
         spec__schema__columns__1__type=type_, spec__retention={"partitions": {"expirationTime": "365d", **block}}
@@ -68,6 +73,8 @@ RETENTION = [
         WrongManifest("changelogs that are kept as long as snapshots", _keyed(snapshots={"timeRetained": "3d"}, changelogs={"timeRetained": "72h"}), f"{_RETENTION}.changelogs.timeRetained", "must be longer")),
     TableRule("changelogs-longer-than-usual", "The same, where snapshots are kept as long as Paimon keeps them.", "CoreOptions.changelogLifecycleDecoupled", _keyed(changelogs={"timeRetained": "61m"}),
         later("changelogs that are kept for an hour", _keyed(changelogs={"timeRetained": "1h"}), f"{_RETENTION}.changelogs.timeRetained", "which is 1h", "InvalidSpec")),
+    TableRule("changelogs-engine", "The engine must expire changelogs of tables with dynamic buckets or deletion vectors.", "tests/spark/test_retained_changelogs.py: test_changelogs_of_snapshots_with_an_index_expire", _dynamic(changelogs={"timeRetained": "2d"}),
+        later("changelogs of dynamic buckets", _dynamic(changelogs={"timeRetained": "2d"}), f"{_RETENTION}.changelogs.timeRetained", "paimon-0.9", "UnsupportedByEngine", engine="paimon-0.9")),
     TableRule("changelogs-time", "Changelogs are kept for 24000 days at most.", _LONG, _keyed(changelogs={"timeRetained": "24000d"}),
         WrongManifest("changelogs for more than 65 years", _keyed(changelogs={"timeRetained": "24001d"}), f"{_RETENTION}.changelogs.timeRetained", "at most 24000d")),
     TableRule("consumers-time", "Consumers are kept for 24000 days at most.", _LONG, _keyed(consumers={"expirationTime": "24000d"}),

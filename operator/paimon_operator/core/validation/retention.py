@@ -13,12 +13,12 @@ from paimon_operator.api.base import LONGEST_DURATION_D
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.retention import DEFAULT_NUM_RETAINED_MIN, DEFAULT_TIME_RETAINED
 from paimon_operator.api.table.effective import EffectiveRecordRetention, EffectiveRetention, EffectiveSnapshotRetention
-from paimon_operator.api.table.spec import ChangelogProducerType, OnCountChange
+from paimon_operator.api.table.spec import BucketType, ChangelogProducerType, OnCountChange
 from paimon_operator.core.spec.context import RETENTION, SNAPSHOTS, TableContext
 from paimon_operator.core.validation.columns import column_types, missing_column
 from paimon_operator.core.validation.orphan_files import orphan_files_of
 from paimon_operator.core.validation.partition_retention import partitions_of
-from paimon_operator.core.validation.settings import producer_type
+from paimon_operator.core.validation.settings import has_deletion_vectors, producer_type
 from paimon_operator.errors import SpecError
 
 LONGEST_IN_32_BITS_D: Final = 1000
@@ -77,6 +77,20 @@ def _changelogs(context: TableContext, retention: EffectiveRetention) -> Iterato
             f"changelogs are kept as long as their snapshots anyway, which is {kept}",
             f"Remove changelogs, or set timeRetained to more than {kept}.",
         )
+    if _has_index(context) and not context.engine.expires_changelogs_with_index:
+        yield SpecError(
+            _CHANGELOGS,
+            f"{context.engine.id} cannot expire changelogs of a table with dynamic buckets or deletion vectors",
+            "Remove changelogs, also from the catalog's tableDefaults, or use a catalog with a newer engine.",
+            reason=Reason.UNSUPPORTED_BY_ENGINE,
+        )
+
+
+def _has_index(context: TableContext) -> bool:
+    """Whether snapshots of the table have an index: of the buckets of its keys, or of deleted rows."""
+    spec = context.spec
+    is_dynamic = spec.bucket is None or spec.bucket.type is BucketType.DYNAMIC
+    return has_deletion_vectors(context) or (is_dynamic and bool(spec.table_schema.primary_keys))
 
 
 def _records(context: TableContext, records: EffectiveRecordRetention) -> Iterator[SpecError]:

@@ -71,7 +71,7 @@ def _postponed_buckets(context: TableContext) -> Iterator[SpecError]:
 
 def _deletion_vectors(context: TableContext) -> Iterator[SpecError]:
     path = "spec.deletionVectors.enabled"
-    if not _has_deletion_vectors(context):
+    if not has_deletion_vectors(context):
         return
     if engine_type(context.spec) is MergeEngineType.FIRST_ROW:
         yield SpecError(path, "FirstRow replaces no rows, so that there is nothing to mark", "Remove deletionVectors.")
@@ -81,7 +81,8 @@ def _deletion_vectors(context: TableContext) -> Iterator[SpecError]:
         )
 
 
-def _has_deletion_vectors(context: TableContext) -> bool:
+def has_deletion_vectors(context: TableContext) -> bool:
+    """Whether the manifest has deletion vectors."""
     vectors = context.spec.deletion_vectors
     return vectors is not None and vectors.enabled
 
