@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -59,12 +60,20 @@ class Slow(OperatedPlayer):
             self.now_ms += year_ms
 
 
+@dataclass
 class Careless(OperatedPlayer):
-    """Each of its drivers compacts the table as well."""
+    """Each driver after the one that creates the table compacts it as well."""
+
+    _is_created: bool = False
+
+    def _create_table(self) -> None:
+        super()._create_table()
+        self._is_created = True
 
     def _driver(self, *args: Any) -> Any:
-        self.ask("begin_compaction", name="planted", full=True)
-        self.ask("commit", name="planted")
+        if self._is_created:
+            self.ask("begin_compaction", name="planted", full=True)
+            self.ask("commit", name="planted")
         return super()._driver(*args)
 
 
