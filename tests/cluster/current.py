@@ -173,7 +173,8 @@ TRY_NEXT = f"""
 ==> What to try next
     kubectl -n {NAMESPACE} describe paimontable orders       # what happened, what is next, and why not now
     kubectl explain paimontable.spec.compaction       # every field
-    kubectl delete namespace {NAMESPACE}              # the table and its data; wait for it, then:
+    kubectl -n {NAMESPACE} delete paimontables,paimoncatalogs --all   # first: else they may stay
+    kubectl delete namespace {NAMESPACE}              # the data; wait for it, then:
     helm uninstall {release.RELEASE} --namespace {SYSTEM} && kubectl delete namespace {SYSTEM}
 """
 

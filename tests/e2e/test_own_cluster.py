@@ -54,6 +54,7 @@ class OwnCluster:
 
     def remove_demo(self) -> None:
         """As the demo's last words say."""
+        self.kubectl.run("delete", "paimontables,paimoncatalogs", "--all", timeout=300)
         self.kubectl.run("delete", "namespace", "paimon-demo", timeout=300)
         command = (
             f"helm uninstall {release.RELEASE} --namespace paimon-system && kubectl delete namespace paimon-system"
