@@ -5,25 +5,18 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final
 
 from paimon_contract.parameters.mark_partitions_done import MarkPartitionsDoneParameters
 from paimon_contract.result import PartitionsDone
-from paimon_schema.plain_times import earliest_moment, is_certainly_no_time, reader_of
 from paimon_schema.table_schema import TableSchema
-from spark_apps.catalog.decoded_partitions import keys_of
-from spark_apps.catalog.due_partitions import MAX_EXAMPLE
-from spark_apps.catalog.partition_times import time_text
-from spark_apps.catalog.partitions import text_of_keys
+from spark_apps.catalog.plain_partitions import Keys, PlainPartitions, PlainTimes, Unread, example_of, moment_of
 from spark_apps.metadata.base import MetadataFiles
-from spark_apps.metadata.manifests import ManifestFiles
-from spark_apps.metadata.observation import Contents
+from spark_apps.metadata.settings import DONE_MARK
 from spark_apps.sql.partition_values import PartitionKey
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-MARK: Final = "_SUCCESS"
 MAX_MS: Final = 1 << 47
 """Of a time within the calendar."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -43,7 +36,7 @@ class TableMarks:
 
     def modified(self, directory: str) -> int | None:
         """When the partition was marked, in ms; None: it was not, or only Java can tell."""
-        content = self.files.read(f"{self.location}/{directory}/{MARK}")
+        content = self.files.read(f"{self.location}/{directory}/{DONE_MARK}")
         try:
             found = None if content is None else json.loads(content)
         except ValueError:
@@ -66,20 +59,19 @@ class Judge:
     """Says what a run at the moment `at` would find of each partition."""
 
     asked: MarkPartitionsDoneParameters
-    schema: TableSchema
+    partitions: PlainPartitions
     marks: TableMarks
     at: datetime
 
-    def report_if_none_is_due(self, contents: Contents, manifests: ManifestFiles) -> PartitionsDone | None:
+    def report_if_none_is_due(self) -> PartitionsDone | None:
         """What a run reports that has nothing to mark; None where it has, or where only Java can tell.
 
         Raises UnreadableError for keys that cannot be decoded. A file that was removed since counts as the newest too:
         then a mark can come later, by the idle time at most.
         """
-        newest = manifests.newest_files(contents.manifests.values())
+        newest = self.partitions.newest_files()
         counts, unreadable = dict.fromkeys(State, 0), []
-        for partition in sorted({partition for partition, _, _ in contents.sums}):
-            keys = keys_of(partition, self.schema)
+        for partition, keys in self.partitions.with_keys():
             state = self._state_of(keys, newest.get(partition))
             if state is State.DUE:
                 return None
@@ -90,37 +82,36 @@ class Judge:
             already_marked=counts[State.MARKED],
             not_yet_done=counts[State.WAITING],
             unreadable=len(unreadable),
-            example=text_of_keys(unreadable[0])[:MAX_EXAMPLE] if unreadable else None,
+            example=example_of(unreadable),
         )
 
-    def _state_of(self, keys: tuple[PartitionKey, ...], newest: datetime | None) -> State:
-        text = time_text(keys, self.asked.timestamp_pattern)
-        if text is None or is_certainly_no_time(text, self.asked.timestamp_formatter):
-            return State.UNREADABLE
-        end, idle = self._end(text), timedelta(seconds=self.asked.idle_seconds)
-        if end is not None and self.at - end <= idle:
+    def _state_of(self, keys: Keys, newest: datetime | None) -> State:
+        time, idle = self._times.earliest(keys), timedelta(seconds=self.asked.idle_seconds)
+        if isinstance(time, Unread):
+            return State.UNREADABLE if time is Unread.NO_TIME else State.DUE
+        if self._waits_for_its_end(time, idle):
             return State.WAITING
-        if end is None or newest is None:
+        if newest is None:
             return State.DUE
         if self.at - newest <= idle:
             return State.WAITING
         return State.MARKED if self._is_marked(keys, newest) else State.DUE
 
-    def _end(self, text: str) -> datetime | None:
-        """The earliest moment that the end can mean; None where only Java can tell."""
-        read = reader_of(self.asked.timestamp_formatter)
-        local = None if read is None else read(text)
-        try:
-            moment = None if local is None else earliest_moment(local, self.asked.time_zone)
-            return None if moment is None else moment + timedelta(seconds=self.asked.interval_seconds)
-        except OverflowError:  # (such as 9999-12-31, which means that a row has no time)
-            return None
+    @property
+    def _times(self) -> PlainTimes:
+        return PlainTimes(self.asked.timestamp_pattern, self.asked.timestamp_formatter, self.asked.time_zone)
 
-    def _is_marked(self, keys: tuple[PartitionKey, ...], newest: datetime) -> bool:
+    def _waits_for_its_end(self, time: datetime, idle: timedelta) -> bool:
+        try:
+            return self.at - (time + timedelta(seconds=self.asked.interval_seconds)) <= idle
+        except OverflowError:  # (such as 9999-12-31, which means that a row has no time: it never ends)
+            return True
+
+    def _is_marked(self, keys: Keys, newest: datetime) -> bool:
         """Whether the partition certainly has a mark that is newer than its newest file."""
-        directory = directory_of(keys, self.schema)
+        directory = directory_of(keys, self.partitions.schema)
         modified = None if directory is None else self.marks.modified(directory)
-        return modified is not None and EPOCH + timedelta(milliseconds=modified) > newest
+        return modified is not None and moment_of(modified) > newest
 
 
 def directory_of(keys: tuple[PartitionKey, ...], schema: TableSchema) -> str | None:

@@ -10,6 +10,9 @@ from paimon_schema.table_schema import TableSchema
 from spark_apps.metadata.base import UnreadableError
 
 FIXED: Final = "Fixed"
+DONE_MARK: Final = "_SUCCESS"
+"""File in the directory of a partition that is done: batch jobs wait for it. Runs of MarkPartitionsDone and Flink write
+it."""
 IN_METASTORE: Final = "metastore.partitioned-table"
 """Option by which a metastore has the partitions too."""
 SMALL_FILE_SHARE: Final = 0.7

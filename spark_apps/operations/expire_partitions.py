@@ -9,32 +9,26 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.expire_partitions import UPDATE_TIME, VALUES_TIME, ExpirePartitionsParameters
 from paimon_contract.result import Outcome, PartitionExpiry, ResultMeasure
 from paimon_engines.engine import Engine
-from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.bucket_layout import refuse_while_rescaling
-from spark_apps.catalog.due_partitions import MAX_EXAMPLE, report_if_none_is_due
-from spark_apps.catalog.measure import Measured, measure_table, outcome_between
+from spark_apps.catalog.due_partitions import report_if_none_is_due
+from spark_apps.catalog.measure import measure_table
 from spark_apps.catalog.partition_times import PartitionTime, partition_time
 from spark_apps.catalog.partitions import Partition, PartitionNames, PartitionReader, PartitionSpec, drop_partitions
+from spark_apps.catalog.plain_partitions import MAX_EXAMPLE, moment_of, plain_partitions
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles
-from spark_apps.metadata.measurement import of_contents
-from spark_apps.metadata.observation import Observer
-from spark_apps.metadata.settings import IN_METASTORE
-from spark_apps.metadata.table_files import TableFiles, is_as_verified, location_of
 from spark_apps.progress import log_step
 
 PARAMETERS = ExpirePartitionsParameters
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FIELD: Final = "spec.retention.partitions"
 PER_COMMIT: Final = 100
 """Partitions per commit: all their files are in memory at once."""
@@ -65,25 +59,12 @@ def run(job: Job, session: Session) -> Outcome:
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001
     """Ends where no partition is due; None where one is, where only Java can tell, and for what a JVM refuses."""
     expire = job.parameters_as(PARAMETERS)
-    schema = TableFiles(files, location_of(job)).latest_schema()
-    if schema is None or not _is_supported(job, expire, schema):
-        return None
-    observer = Observer(files, location_of(job), schema)
-    contents = observer.observe().contents
-    if contents is None:
-        return None
-    limit = EPOCH + timedelta(milliseconds=now()) - timedelta(seconds=expire.expiration_seconds)
-    found = report_if_none_is_due(expire, schema, contents, observer.manifests, limit)
-    if found is None:
-        return None
-    measured = Measured(of_contents(contents, schema))
-    return outcome_between(measured, measured, partitions=found)
-
-
-def _is_supported(job: Job, expire: ExpirePartitionsParameters, schema: TableSchema) -> bool:
     is_known = expire.strategy in (VALUES_TIME, UPDATE_TIME) and expire.expiration_seconds > 0
-    in_metastore = schema.options.get(IN_METASTORE, "false").lower() != "false"
-    return is_known and bool(schema.partition_keys) and not in_metastore and is_as_verified(job, schema)
+    partitions = plain_partitions(job, files) if is_known else None
+    if partitions is None:
+        return None
+    found = report_if_none_is_due(expire, partitions, moment_of(now() - 1000 * expire.expiration_seconds))
+    return None if found is None else partitions.unchanged(partitions=found)
 
 
 def now() -> int:

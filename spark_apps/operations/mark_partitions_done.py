@@ -8,27 +8,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any, Final, Protocol
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.mark_partitions_done import MarkPartitionsDoneParameters
 from paimon_contract.result import Outcome, PartitionsDone
 from paimon_engines.engine import Engine
-from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.done_marks import DoneMarks, Mark
-from spark_apps.catalog.due_partitions import MAX_EXAMPLE
-from spark_apps.catalog.marked_partitions import EPOCH, Judge, TableMarks
-from spark_apps.catalog.measure import Measured, measure_table, outcome_between
+from spark_apps.catalog.marked_partitions import Judge, TableMarks
+from spark_apps.catalog.measure import measure_table, outcome_between
 from spark_apps.catalog.partition_times import PartitionTime, TimeFormat, values_time
 from spark_apps.catalog.partitions import Partition, PartitionReader
+from spark_apps.catalog.plain_partitions import MAX_EXAMPLE, moment_of, plain_partitions
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles
-from spark_apps.metadata.measurement import of_contents
-from spark_apps.metadata.observation import Observer
-from spark_apps.metadata.settings import IN_METASTORE
-from spark_apps.metadata.table_files import TableFiles, is_as_verified, location_of
+from spark_apps.metadata.table_files import location_of
 from spark_apps.progress import log_step
 
 PARAMETERS = MarkPartitionsDoneParameters
@@ -60,26 +55,13 @@ def run(job: Job, session: Session) -> Outcome:
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001
     """Ends where nothing is to be marked; None where something is, where only Java can tell, or for what is refused."""
-    asked, location = job.parameters_as(PARAMETERS), location_of(job)
-    schema = TableFiles(files, location).latest_schema()
-    if schema is None or not _is_supported(job, asked, schema):
+    asked = job.parameters_as(PARAMETERS)
+    is_known = asked.interval_seconds > 0 and asked.idle_seconds > 0
+    partitions = plain_partitions(job, files) if is_known else None
+    if partitions is None:
         return None
-    observer = Observer(files, location, schema)
-    contents, at = observer.observe().contents, EPOCH + timedelta(milliseconds=now())
-    if contents is None:
-        return None
-    judge = Judge(asked, schema, TableMarks(files, location), at)
-    found = judge.report_if_none_is_due(contents, observer.manifests)
-    if found is None:
-        return None
-    measured = Measured(of_contents(contents, schema))
-    return outcome_between(measured, measured, partitions_done=found)
-
-
-def _is_supported(job: Job, asked: MarkPartitionsDoneParameters, schema: TableSchema) -> bool:
-    in_metastore = schema.options.get(IN_METASTORE, "false").lower() != "false"
-    is_known = asked.interval_seconds > 0 and asked.idle_seconds > 0 and bool(schema.partition_keys)
-    return is_known and not in_metastore and is_as_verified(job, schema)
+    found = Judge(asked, partitions, TableMarks(files, location_of(job)), moment_of(now())).report_if_none_is_due()
+    return None if found is None else partitions.unchanged(partitions_done=found)
 
 
 def now() -> int:

@@ -15,6 +15,7 @@ from typing import Final
 
 from paimon_schema.table_schema import TableSchema
 from spark_apps.metadata.base import UnreadableError
+from spark_apps.metadata.settings import DONE_MARK
 
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _FORMAT: Final = "(?:orc|parquet|avro|csv|json|text|blob|lance)"
@@ -35,8 +36,6 @@ _COMMITTED: Final = {
 _TEMPORARY: Final = {each: re.compile(rf"\.(?:{names})\.{_UUID}\.tmp") for each, names in _COMMITTED.items()}
 """Files under which a writer prepares one of them. It renames them, or they are left when it is killed."""
 _KNOWN: Final = {each: re.compile(names) for each, names in _COMMITTED.items()}
-_DONE_MARK: Final = "_SUCCESS"
-"""In the directory of a partition: batch jobs wait for it. Written by runs of MarkPartitionsDone, and by Flink."""
 _TAG_MARKS: Final = "tag-success-file"
 _BRANCH: Final = re.compile("branch-.+")
 _DATA_PREFIX: Final = ("data-file.prefix", "data-")
@@ -104,7 +103,7 @@ class Layout:
 
     def _of_data(self, path: str) -> Kind:
         directory, _, name = path.rpartition("/")
-        if name == _DONE_MARK and any(self._is_partition(directory, each) for each in {"", *self.directories}):
+        if name == DONE_MARK and any(self._is_partition(directory, each) for each in {"", *self.directories}):
             return Kind.COMMITTED
         inside = [each for each in self.directories if self._is_bucket(directory, each)]
         if inside and _INDEX.fullmatch(name):
