@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from tests.cluster.programs import KUBE_STATE_METRICS
 from tests.support.docs_manifests import PAGES, ROOT
 from tools.images.publish import version
 
@@ -34,6 +35,12 @@ def test_the_page_of_the_installation_names_the_version_of_images_and_chart() ->
     text = (ROOT / "docs/install.md").read_text(encoding="utf-8")
     for form in (f"paimon-operator:{version()} ", f"paimon-spark:paimon-1.4-{version()} ", f"--version {version()}`"):
         assert form in text
+
+
+def test_the_page_of_kube_state_metrics_names_the_version_that_the_tests_run() -> None:
+    major, minor, _ = KUBE_STATE_METRICS.version.removeprefix("v").split(".")
+    text = " ".join((ROOT / "docs/monitoring.md").read_text(encoding="utf-8").split())
+    assert f"Checked with kube-state-metrics {major}.{minor}." in text
 
 
 @pytest.mark.parametrize(

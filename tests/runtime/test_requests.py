@@ -58,6 +58,18 @@ async def test_a_table_that_starts_no_run_takes_at_most_three_requests(operator:
     assert len(found) <= 3, "\n".join(found)
 
 
+async def test_fifty_new_tables_cost_their_catalog_two_passes_and_one_request(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    sent(operator)
+    operator.reconciles.clear()
+    for number in range(50):
+        await operator.apply(orders(metadata__name=f"more-{number}", spec__suspend=True))
+    await operator.pass_time(seconds=5)
+    of_catalog = [each for each in sent(operator) if Kind.CATALOG in each]
+    passes = operator.reconciles.count((Kind.CATALOG, "ok"))
+    assert (passes, len(of_catalog)) == (2, 1), "the watch delivers its own write before the answer"
+
+
 async def test_settled_tables_take_no_request_at_a_restart(operator: OperatorInMemory) -> None:
     await provisioned(operator)
     for number in range(20):

@@ -216,7 +216,7 @@ class CatalogStatus(ApiModel):
     engine: EngineStatus | None = None
     """Engine of the catalog."""
     tables: Int32 | None = None
-    """Number of PaimonTables that refer to this catalog, at most some seconds old."""
+    """Number of PaimonTables that refer to this catalog. A change shows within seconds."""
     place: Place | None = None
     """Warehouse on the server where a run first reached it. Another server needs the annotation
     paimon-operator.dev/storage-moved. Absent: no run has reached it."""
