@@ -15,8 +15,8 @@ from typing import Final
 
 import pytest
 
+from tests.cluster import current, release
 from tests.cluster import registry as node_registry
-from tests.cluster import release
 from tests.cluster.layout import Layout
 from tests.cluster.programs import HELM, KUBECTL, VERSITYGW
 from tests.e2e.base_image import builder_flags, pull_by_the_name_that_a_user_pushes, push_base, push_built
@@ -55,7 +55,7 @@ class OwnCluster:
     def remove_demo(self) -> None:
         """As the demo's last words say."""
         self.kubectl.run("delete", "paimontables,paimoncatalogs", "--all", timeout=300)
-        self.kubectl.run("delete", "namespace", "paimon-demo", timeout=300)
+        self.kubectl.run("delete", "namespace", current.NAMESPACE, timeout=300)
         command = (
             f"helm uninstall {release.RELEASE} --namespace paimon-system && kubectl delete namespace paimon-system"
         )
@@ -74,7 +74,7 @@ def own_cluster(tmp_path: Path) -> Iterator[OwnCluster]:
             programs = {"kubectl": KUBECTL.path, "helm": HELM.path}
             with account("paimon-person", programs, layout.kubeconfig) as person:
                 env = release.read_env(layout)
-                yield OwnCluster(layout, person, Kubectl(namespace="paimon-demo", env=env), running.on_host)
+                yield OwnCluster(layout, person, Kubectl(namespace=current.NAMESPACE, env=env), running.on_host)
 
 
 def _push_s3(registry: str, directory: Path) -> None:
@@ -88,13 +88,13 @@ def _push_s3(registry: str, directory: Path) -> None:
 def test_an_ordinary_user_builds_the_images_and_runs_the_demo(own_cluster: OwnCluster) -> None:
     through_registry = f"REGISTRY={own_cluster.registry}/mine"
     code, said = own_cluster.demo(through_registry)
-    assert (code != 0, own_cluster.kubectl.get("namespace", "paimon-demo")) == (True, None), "not confirmed"
+    assert (code != 0, own_cluster.kubectl.get("namespace", current.NAMESPACE)) == (True, None), "not confirmed"
     assert "nothing was changed" in said, said
 
-    own_cluster.kubectl.run("create", "namespace", "paimon-demo")
+    own_cluster.kubectl.run("create", "namespace", current.NAMESPACE)
     code, said = own_cluster.demo(through_registry, YES="1")
-    assert (code != 0, "namespace paimon-demo exists and is not the demo's" in said) == (True, True), said
-    own_cluster.kubectl.run("delete", "namespace", "paimon-demo")
+    assert (code != 0, f"namespace {current.NAMESPACE} exists and is not the demo's" in said) == (True, True), said
+    own_cluster.kubectl.run("delete", "namespace", current.NAMESPACE)
 
     assert_rows(own_cluster.demo(through_registry, YES="1"))
     pushed = f"{own_cluster.registry}/mine/paimon-spark@sha256:"
