@@ -56,9 +56,8 @@ class OwnCluster:
         """As the demo's last words say."""
         self.kubectl.run("delete", "paimontables,paimoncatalogs", "--all", timeout=300)
         self.kubectl.run("delete", "namespace", current.NAMESPACE, timeout=300)
-        command = (
-            f"helm uninstall {release.RELEASE} --namespace paimon-system && kubectl delete namespace paimon-system"
-        )
+        uninstall = f"helm uninstall {release.RELEASE} --namespace {current.SYSTEM}"
+        command = f"{uninstall} && kubectl delete namespace {current.SYSTEM}"
         done = self.person.run("sh", "-c", command, variables={})
         assert done.returncode == 0, done.stdout
 
