@@ -363,3 +363,13 @@ def test_a_retry_of_a_drop_that_a_wrong_clock_set_is_tried_now() -> None:
     seen.now = before
     seen.settle()
     assert seen.active.spec.type == "Drop"
+
+
+def test_a_table_without_its_catalog_is_not_held_because_nothing_is_started_for_it() -> None:
+    seen = TableWorld(table=builders.table(metadata={"finalizers": []}))
+    seen.catalog = None
+    seen.settle()
+    assert seen.says("Stalled") == ("True", Reason.CATALOG_NOT_FOUND)
+    assert seen.table.metadata.finalizers == (), "its deletion, or that of its namespace, needs no operator"
+    seen.catalog = builders.catalog()
+    assert seen.decide().finalizer == "add"

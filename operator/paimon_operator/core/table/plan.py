@@ -48,7 +48,7 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     if observed.namespace_terminating:
         # Nothing can be created any more, and the table's own deletion follows.
         return Decision(status=None, requeue_after=steps.REQUEUE_WHILE_ACTIVE)
-    if FINALIZER not in table.metadata.finalizers:
+    if FINALIZER not in table.metadata.finalizers and observed.catalog is not None:
         return Decision(status=None, finalizer="add")
     followed = active_run.observe_active_run(table, observed, now)
     if observed.claimant is not None and followed.run is not None and not is_busy(table.status.active_run):
