@@ -18,6 +18,7 @@ from paimon_contract.job import Job, JobExecutors
 from paimon_contract.parameters.write import write_of
 from paimon_engines.engine import Engine
 from spark_apps.catalog import event_log, spark_use
+from spark_apps.catalog.java_names import names_of
 from spark_apps.catalog.metastores.base import Metastore
 from spark_apps.catalog.ownership import require_own
 from spark_apps.executors import settings
@@ -63,7 +64,7 @@ class Session:
         from pyspark import SparkContext  # noqa: PLC0415  (pyspark takes long to import; usage errors come first)
 
         SparkContext._ensure_initialized()
-        jvm: Any = SparkContext._jvm
+        jvm = names_of(SparkContext._jvm)
         self._require_jars(jvm)
         about = jvm.org.apache.logging.log4j.ThreadContext  # read by log4j2.properties
         about.put("run", self.job.run.name)

@@ -22,6 +22,7 @@ from paimon_contract.exit_codes import ExitCode
 from paimon_contract.job import Job, JobError
 from paimon_contract.turns import MAX_BYTES, TURNS_AT_ONCE, BatchConfig, TurnReport, job_texts, read_config
 from spark_apps.catalog import spark_use
+from spark_apps.catalog.java_names import names_of
 from spark_apps.driver import main as with_jvm
 from spark_apps.driver import without_jvm
 from spark_apps.driver.dispatch import operation_of, read_job, without_jvm_of
@@ -51,7 +52,7 @@ def is_usable() -> bool:
     if SparkContext._gateway is None:
         return True
     try:
-        SparkContext._gateway.jvm.java.lang.System.nanoTime()
+        names_of(SparkContext._gateway.jvm).java.lang.System.nanoTime()
     except Exception:  # noqa: BLE001  (whatever it is, the next job would meet it)
         log_exception()
         return False
