@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long long-apiserver long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet clean
+.PHONY: help venv lint format unit coverage properties test test-long long-properties long-apiserver long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -127,8 +127,8 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
 # Each part runs whatever becomes of the one before, and is in the report as soon as it ends.
-PARTS ?= apiserver node matrix histories
-test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=apiserver, node, matrix or histories: one part)
+PARTS ?= properties apiserver node matrix histories
+test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=properties, apiserver, node, matrix or histories: one part)
 	@$(AS_FOUND); $(FAULTS_ENV); rm -f $(PARTS:%=build/junit-%.xml) $(PARTS:%=build/seconds-%.json); \
 	$(NODE) up; \
 	$(BIN)/python -m tests.cluster.release; \
@@ -141,6 +141,9 @@ test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, w
 	done; \
 	$(BIN)/python -m tests.support.secret_search || code=1; \
 	exit $$code
+
+long-properties:
+	@PROPERTY_EXAMPLES=$${PROPERTY_EXAMPLES:-10000} $(PYTEST) -m worlds --junitxml=build/junit-properties.xml $(UNIT)
 
 long-apiserver:
 	@$(PYTEST) -m 'long and not soak' --junitxml=build/junit-apiserver.xml tests/apiserver

@@ -23,9 +23,8 @@ from tests.support.manifests import REMOVED, keyed_table
 
 BACKLOG, WORKERS, RATE = 100, 4, 5
 REQUESTS = 4
-"""Of one reconcile at most: table, runs, finalizer or status, Event. The first status of a table takes two reconciles.
-"""
-AT_MOST = WORKERS * (REQUESTS - 1) + 1 + 2 * REQUESTS
+"""Of one reconcile at most: finalizer, status, and two Events. The first one of a table stores its first status."""
+AT_MOST = WORKERS * (REQUESTS - 1) + 1 + REQUESTS
 """Until a worker is free: the requests that the busy ones have left, in turns. Then one before each own request."""
 PODS = RESOURCES[Kind.POD]
 

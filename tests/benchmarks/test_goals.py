@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear
 from tools.benchmarks.fleet.long_life import Reading, grown
+from tools.benchmarks.fleet.operator_figures import Figures
 from tools.benchmarks.observe_fleet import Cost, missed
 
 USUAL = Reading(memory_mib=100, tasks=50, queue=0, files=20)
@@ -41,3 +43,21 @@ def test_what_is_larger_in_the_last_hour_is_named(last: Reading, found: list[str
 def test_a_pass_that_takes_more_than_it_may_is_named_but_not_the_first_one(cost: Cost, found: list[str]) -> None:
     first = Cost(11_000, 9.0, 30)
     assert missed([first, cost], tables=1000, changed=10) == found
+
+
+def restarted(tables: int, seconds: float) -> list[Line]:
+    """A restart whose CPU time is half of its seconds."""
+    return [Line("restart", seconds, Figures(seconds / 2, 0, tables), tables)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "found"),
+    [(25.0, []), (25.1, ["restart: 2.5 s grew to 25.1 s, which is more than linear"])],
+    ids=["ten times as long", "longer"],
+)
+def test_a_restart_of_ten_times_the_tables_takes_at_most_ten_times_as_long(seconds: float, found: list[str]) -> None:
+    assert more_than_linear(restarted(1000, 2.5), restarted(10_000, seconds)) == found
+
+
+def test_the_growth_is_that_of_the_cpu_time_of_one_table() -> None:
+    assert growth(restarted(1000, 2.0), restarted(10_000, 30.0)) == ["| restart | 1.50 |"]

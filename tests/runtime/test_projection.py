@@ -23,7 +23,7 @@ from paimon_operator.core.spec.size import packed
 from paimon_operator.core.spec.table_head import TableHead
 from paimon_operator.core.validation.catalog import blocking_problems
 from paimon_operator.runtime import change_router
-from paimon_operator.runtime.bodies import LARGEST
+from paimon_operator.runtime.bodies import LARGEST, compressed
 from paimon_operator.runtime.cache import KEPT, Cache
 from paimon_operator.runtime.keys import key_of
 from paimon_operator.runtime.projection import Fields, Kept, kept_fields, projected
@@ -33,7 +33,7 @@ from paimon_operator.runtime.table_news import TableSummary
 from paimon_operator.runtime.table_runs import finished_run
 from tests.support import builders, widest_tables
 from tests.support.largest_objects import largest
-from tests.support.manifests import Manifest, catalog, run
+from tests.support.manifests import Manifest, catalog, keyed_table, run
 
 T1, T2 = "2026-11-21T08:00:00Z", "2026-11-21T09:00:00Z"
 FACTS = builders.operator_facts()
@@ -237,6 +237,43 @@ def test_the_memory_of_the_largest_object_is_bounded(kind: Kind) -> None:
     assert len(cache.keys(kind)) == 20
     assert len(text) > 1024 * 1024
     assert used / 20 < MEMORY
+
+
+MORE = 20 * 1024
+"""Bytes that a legal table may cost beyond a small one."""
+
+
+def wordy_table(comments: int) -> Manifest:
+    """A table with so many long comments of which no two have a word in common."""
+    dice, body = random.Random(0), widest_tables.aggregating()  # noqa: S311
+    columns = [dict(column) for column in body["spec"]["schema"]["columns"]]
+    for column in columns[:comments]:
+        column["comment"] = dice.randbytes(500).hex()
+    return {**body, "spec": {**body["spec"], "schema": {**body["spec"]["schema"], "columns": columns}}}
+
+
+def memory_of(body: Manifest) -> float:
+    """Bytes that the cache uses for one such object."""
+    cache, text = Cache(), json.dumps(body)
+    Cache().put(Kind.TABLE, json.loads(text))
+    tracemalloc.start()
+    for number in range(4):
+        each = json.loads(text)
+        each["metadata"] = {"namespace": "shop", "name": f"t-{number}", "uid": f"u-{number}", "resourceVersion": "1"}
+        cache.put(Kind.TABLE, each)
+        del each
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return used / 4
+
+
+def test_no_legal_table_costs_twenty_kib_more_than_a_small_one() -> None:
+    kept = [comments for comments in range(40) if compressed(wordy_table(comments) | {"metadata": {}}) is not None]
+    largest_kept, too_large = wordy_table(kept[-1]), wordy_table(80)
+    assert len(packed(too_large["spec"])) <= MAX_SPEC_BYTES
+    small = memory_of(keyed_table())
+    assert LARGEST * 0.9 < memory_of(largest_kept) - small < MORE, "kept whole"
+    assert memory_of(too_large) - small < MORE
 
 
 def test_of_a_table_of_500_columns_less_than_two_kib_are_kept() -> None:

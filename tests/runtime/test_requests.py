@@ -53,9 +53,12 @@ async def test_a_scheduled_run_takes_at_most_fourteen_requests(operator: Operato
 async def test_a_table_that_starts_no_run_takes_at_most_three_requests(operator: OperatorInMemory) -> None:
     await operator.apply(lake())
     sent(operator)
+    operator.reconciles.clear()
     await operator.apply(orders(spec__suspend=True))
     found = [each for each in sent(operator) if "orders" in each or "Event" in each]
     assert len(found) <= 3, "\n".join(found)
+    passes = operator.reconciles.count((Kind.TABLE, "ok"))
+    assert passes == 2, "finalizer and first status, and once more for the event of its own write, which came first"
 
 
 async def test_fifty_new_tables_cost_their_catalog_two_passes_and_one_request(operator: OperatorInMemory) -> None:

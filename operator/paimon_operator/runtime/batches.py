@@ -246,7 +246,9 @@ class Batches:
             self._stop_sharing(known.catalog, f"pod {known.pod.name} has run out of memory")
 
     def _stop_sharing(self, catalog: Key, why: str) -> None:
-        self._unshared[catalog] = self._clock.now() + UNSHARED_FOR
+        now = self._clock.now()
+        still = {each: until for each, until in self._unshared.items() if now < until}
+        self._unshared = {**still, catalog: now + UNSHARED_FOR}
         _log.warning("%s: runs of %s share no Pod now", why, catalog)
 
     def _end_window(self, group: _Group, waiting: _Waiting) -> None:

@@ -11,11 +11,12 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
+from paimon_operator.api.base import MAX_SPEC_BYTES
 from paimon_operator.core.ports import Manifest
 from paimon_operator.core.spec.size import packed
 from paimon_operator.runtime.keys import Key
 
-LARGEST: Final = 8 * 1024
+LARGEST: Final = 16 * 1024
 """Bytes of the largest object that is kept. A small table takes about one, a table of 500 columns about six KiB."""
 LIMIT: Final = 64 * 1024 * 1024
 """Bytes of all kept objects. Those that were not used for the longest time go first."""
@@ -31,9 +32,12 @@ class _Body:
 
 
 def compressed(body: Manifest) -> bytes | None:
-    """The object as it is kept; None for one that is too large."""
+    """The object as it is kept; None for one that is too large, or whose spec is larger than the API allows."""
     metadata = {name: value for name, value in body["metadata"].items() if name != _NOT_READ}
-    document = zlib.compress(packed({**body, "metadata": metadata}), _FASTEST)
+    whole = packed({**body, "metadata": metadata})
+    if len(whole) > MAX_SPEC_BYTES and len(packed(body.get("spec"))) > MAX_SPEC_BYTES:
+        return None
+    document = zlib.compress(whole, _FASTEST)
     return document if len(document) <= LARGEST else None
 
 

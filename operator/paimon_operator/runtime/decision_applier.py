@@ -69,7 +69,8 @@ class DecisionApplier:
                 await self._perform(current, action)
         finally:  # the status has changed, so a later reconcile would not post the Events again
             await self._post_events(current, decision.events)
-        return AT_ONCE if decision.finalizer == "add" else decision.requeue_after
+        is_first_step = decision.finalizer == "add" and decision.status is None
+        return AT_ONCE if is_first_step else decision.requeue_after
 
     async def record_unreadable(self, kind: Kind, body: Manifest, problem: str, now: datetime) -> None:
         """Records in the status that the object, or one that it depends on, does not fit its model."""

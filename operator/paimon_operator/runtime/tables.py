@@ -51,8 +51,8 @@ class TableReconciler:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies, self._applier = dependencies, dependencies.applier
-        self._terminating: set[str] = set()
-        """UIDs of tables in terminating namespaces. Not names of namespaces: they can be created again."""
+        self._terminating: dict[Key, str] = {}
+        """Tables in terminating namespaces, with their UIDs: a namespace of the same name can be created again."""
         self._refusals = Refusals(dependencies.clock)
 
     async def reconcile(self, key: Key, doubt: Doubt) -> timedelta | None:
@@ -62,6 +62,7 @@ class TableReconciler:
             decided = await self._decide(key, Doubt.FAILED)
         if decided is None:
             self._refusals.forget(key)
+            self._terminating.pop(key, None)
             return None
         if decided.table is None:
             return await self._unreadable(key, decided.body, decided.problem)
@@ -126,7 +127,7 @@ class TableReconciler:
             ),
             spent=lambda usage: self._dependencies.budgets.spent(table, catalog, usage, now) if catalog else None,
             shares_drivers=self._dependencies.batches.is_enabled,
-            namespace_terminating=table.metadata.uid in self._terminating,
+            namespace_terminating=self._terminating.get(key) == table.metadata.uid,
         )
         return plan(Wanted(table=table, operator=self._dependencies.operator), observed, now)
 
@@ -160,7 +161,7 @@ class TableReconciler:
         except RefusedError as error:
             if not error.terminating:
                 return self._refusals.record(key, uid, error)
-            self._terminating.add(uid)
+            self._terminating[key] = uid
             return AT_ONCE
         self._refusals.record_done(key, decision, reduced)
         return again

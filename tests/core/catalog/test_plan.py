@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,8 +40,10 @@ def says(decision: Decision[CatalogStatus], type_: str) -> tuple[str, str] | Non
     return (condition.status.value, condition.reason) if condition else None
 
 
-def test_a_finalizer_comes_first() -> None:
-    assert decide(catalog(guarded=False)).finalizer == "add"
+def test_the_finalizer_comes_with_the_first_status() -> None:
+    decision = decide(catalog(guarded=False))
+    assert decision.finalizer == "add"
+    assert replace(decision, finalizer="keep") == decide(catalog())
 
 
 def test_ready_is_unknown_until_a_run_has_reached_the_storage() -> None:

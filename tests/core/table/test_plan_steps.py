@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -22,10 +23,16 @@ def world(**spec: Any) -> TableWorld:
     return TableWorld(table=builders.table(**spec))
 
 
-def test_the_finalizer_is_added_first_and_the_status_stays() -> None:
+def test_the_finalizer_comes_before_the_first_run() -> None:
     bare = TableWorld(table=builders.table(metadata={"finalizers": []}))
     decision = bare.reconcile()
     assert (decision.finalizer, decision.status, decision.actions) == ("add", None, ())
+
+
+def test_the_finalizer_comes_with_the_first_status_where_no_run_starts() -> None:
+    decision = TableWorld(table=builders.table(metadata={"finalizers": []}, suspend=True)).reconcile()
+    assert decision.finalizer == "add"
+    assert replace(decision, finalizer="keep") == world(suspend=True).reconcile()
 
 
 @pytest.mark.parametrize("finalizers", [[], [FINALIZER]])

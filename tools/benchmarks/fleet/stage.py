@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
+import yaml
+
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import RetryableError
 from tests.apiserver.connected import Connected
 from tests.apiserver.crds import install
 from tests.apiserver.namespace_client import NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
+from tests.apiserver.rights import CHART
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.support.manifests import REMOVED, keyed_table
 
@@ -44,9 +47,18 @@ def operator_on_one_core(server: ApiServer, directory: Path, *namespaces: str) -
         namespaces=namespaces,
         lease_namespace=namespaces[0],
         lease_name=f"fleet-{time.monotonic_ns()}",  # the one before was killed and may still hold its Lease
+        **_pace(),
     ) as operator:
         os.sched_setaffinity(operator.process.pid, {0})
         yield operator
+
+
+def _pace() -> dict[str, str]:
+    """The pace and the workers of the chart."""
+    values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+    operator = values["operator"]
+    given = {"api_rate": operator["apiRate"], "api_burst": operator["apiBurst"], "workers": values["workers"]}
+    return {name: str(value) for name, value in given.items()}
 
 
 async def create_tables(api: Connected, namespace: str, numbers: Iterable[int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import nsmallest
 from typing import Final
@@ -103,8 +103,14 @@ def plan_catalog(
         if observed.tables == 0:
             return Decision(status=None, finalizer="remove")
         return _decided(catalog, observed, operator, _in_use(observed), now)
-    if not has_finalizer:
-        return Decision(status=None, finalizer="add")
+    decision = _of_living(catalog, observed, operator, now)
+    return decision if has_finalizer else replace(decision, finalizer="add")
+
+
+def _of_living(
+    catalog: PaimonCatalog, observed: CatalogObserved, operator: OperatorFacts, now: datetime
+) -> Decision[CatalogStatus]:
+    """The decision about a catalog that is not being deleted."""
     problems = tuple(catalog_problems(catalog, operator))
     engine = operator.engines.get(operator.engine_of(catalog))
     if problems:

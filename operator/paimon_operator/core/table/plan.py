@@ -17,7 +17,7 @@ from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.commits import commit_safety, foreign_commits
 from paimon_operator.core.commits.table_claims import is_busy
 from paimon_operator.core.conditions import Finding, report
-from paimon_operator.core.decision import Decision, Delete
+from paimon_operator.core.decision import Decision, Delete, EventNote
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry, row_checks
 from paimon_operator.core.ports import Kind
@@ -48,8 +48,19 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     if observed.namespace_terminating:
         # Nothing can be created any more, and the table's own deletion follows.
         return Decision(status=None, requeue_after=steps.REQUEUE_WHILE_ACTIVE)
-    if FINALIZER not in table.metadata.finalizers and observed.catalog is not None:
-        return Decision(status=None, finalizer="add")
+    decision = _of_living(wanted, observed, untrusted, now)
+    if FINALIZER in table.metadata.finalizers or observed.catalog is None:  # (without it nothing is started)
+        return decision
+    # A start comes in the next pass: the answer to the finalizer, without the run, would end the reservation of its
+    # place before the run is stored.
+    return Decision(status=None, finalizer="add") if decision.actions else replace(decision, finalizer="add")
+
+
+def _of_living(
+    wanted: Wanted, observed: TableObserved, untrusted: tuple[EventNote, ...], now: datetime
+) -> Decision[TableStatus]:
+    """The decision about a table that is not being deleted. `untrusted` tells of times that were corrected."""
+    table = wanted.table
     followed = active_run.observe_active_run(table, observed, now)
     if observed.claimant is not None and followed.run is not None and not is_busy(table.status.active_run):
         return _withdrawn(followed.run)
