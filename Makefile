@@ -143,7 +143,8 @@ test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, w
 	exit $$code
 
 long-properties:
-	@PROPERTY_EXAMPLES=$${PROPERTY_EXAMPLES:-10000} $(PYTEST) -m worlds --junitxml=build/junit-properties.xml $(UNIT)
+	@PROPERTY_EXAMPLES=$${PROPERTY_EXAMPLES:-10000} $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) -m worlds \
+		-o junit_family=xunit2 --seconds-to=build/seconds-properties.json --junitxml=build/junit-properties.xml $(UNIT)
 
 long-apiserver:
 	@$(PYTEST) -m 'long and not soak' --junitxml=build/junit-apiserver.xml tests/apiserver

@@ -47,10 +47,19 @@ class NamespaceClient:
         self.wait(lambda: account_names(self.client, namespace), "the default service account")
 
     def close(self) -> None:
-        """Deletes the namespace."""
+        """Deletes the namespace, once no policy of the chart refuses it: the API server learns of a change later."""
         self.release()
-        self.core.delete_namespace(self.namespace)
+        self.wait(self._delete_namespace, "the deletion of the namespace admitted")
         self.client.close()  # type: ignore[no-untyped-call]  # not annotated
+
+    def _delete_namespace(self) -> bool:
+        try:
+            self.core.delete_namespace(self.namespace)
+        except ApiException as error:
+            if error.status == HTTPStatus.FORBIDDEN:
+                return False
+            raise
+        return True
 
     def release(self) -> None:
         """Removes finalizers and Pods, which without operator and kubelet would block the deletion of the namespace."""

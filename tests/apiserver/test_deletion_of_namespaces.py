@@ -13,6 +13,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client.exceptions import NotFoundException
 
+from paimon_operator.core.naming import FINALIZER
 from tests.apiserver.conftest import serving
 from tests.apiserver.namespace_client import CATALOGS, TABLES, NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
@@ -23,8 +24,8 @@ from tests.support.manifests import REMOVED, keyed_table
 
 REFUSED = (
     "PaimonCatalog lake is in namespace watched, and the operator loses its rights there with the namespace, before it"
-    " has let the catalog go. Delete its tables and catalogs first, and wait until they are gone:"
-    " kubectl -n watched delete paimontables,paimoncatalogs --all"
+    " has let the catalog go. Delete its tables, runs and catalogs first, and wait until they are gone:"
+    " kubectl -n watched delete paimontables,paimonruns,paimoncatalogs --all"
 )
 
 
@@ -84,8 +85,9 @@ def test_a_watched_namespace_with_a_catalog_is_not_deleted_before_its_tables(
     with ready_table(api_server, tmp_path, "home", "watched", watchNamespaces=["watched"]) as space:
         space.ns.wait(lambda: space.delete(dry_run=True).endswith(REFUSED), "the refusal")
         other = Space(NamespaceClient(api_server.kubeconfig, "not-watched"))
-        other.ns.create_catalog()
+        other.ns.create_catalog(metadata__finalizers=[FINALIZER])
         assert other.delete() == ALLOWED
+        other.ns.release()
 
         space.delete_all(TABLES)
         space.delete_all(CATALOGS)

@@ -173,7 +173,7 @@ TRY_NEXT = f"""
 ==> What to try next
     kubectl -n {NAMESPACE} describe paimontable orders       # what happened, what is next, and why not now
     kubectl explain paimontable.spec.compaction       # every field
-    kubectl -n {NAMESPACE} delete paimontables,paimoncatalogs --all   # first, else the next is refused
+    kubectl -n {NAMESPACE} delete paimontables,paimonruns,paimoncatalogs --all   # first, else the next is refused
     kubectl delete namespace {NAMESPACE}              # the data; wait for it, then:
     helm uninstall {release.RELEASE} --namespace {SYSTEM} && kubectl delete namespace {SYSTEM}
 """

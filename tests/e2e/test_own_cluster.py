@@ -54,7 +54,7 @@ class OwnCluster:
 
     def remove_demo(self) -> None:
         """As the demo's last words say."""
-        self.kubectl.run("delete", "paimontables,paimoncatalogs", "--all", timeout=300)
+        self.kubectl.run("delete", "paimontables,paimonruns,paimoncatalogs", "--all", timeout=300)
         self.kubectl.run("delete", "namespace", current.NAMESPACE, timeout=300)
         uninstall = f"helm uninstall {release.RELEASE} --namespace {current.SYSTEM}"
         command = f"{uninstall} && kubectl delete namespace {current.SYSTEM}"

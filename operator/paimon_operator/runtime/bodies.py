@@ -17,7 +17,7 @@ from paimon_operator.core.spec.size import packed
 from paimon_operator.runtime.keys import Key
 
 LARGEST: Final = 16 * 1024
-"""Bytes of the largest object that is kept. A small table takes about one, a table of 500 columns about six KiB."""
+"""Bytes of the largest object that is kept. A small table takes a KiB or two, one of 500 columns about six."""
 LIMIT: Final = 64 * 1024 * 1024
 """Bytes of all kept objects. Those that were not used for the longest time go first."""
 _FASTEST: Final = 1

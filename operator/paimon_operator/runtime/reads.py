@@ -18,7 +18,6 @@ Everything else is read live. This is the whole list, with what is read before w
 * The finalizer of a run is removed: its executors, and its Pod unless that is known to have ended.
 * Anything, after an error: the object and what it depends on. The outcome of a write may be unknown.
 * A create is answered that its name exists: the object of this name, which must be ours.
-* A new attempt follows one whose Pod the status names: that Pod. It must have ended.
 * A Pod has our finalizer and no known run: the Pod and its run, always. Nothing else would release it.
 * A catalog has an observer, or shall have one: the list of the observer's Pods, because the cache may have dropped one.
 * Anything, when a timer has fired: of a run the run, its Pod and its table, of a table the runs that its status names.

@@ -373,3 +373,15 @@ def test_a_table_without_its_catalog_is_not_held_because_nothing_is_started_for_
     assert seen.table.metadata.finalizers == (), "its deletion, or that of its namespace, needs no operator"
     seen.catalog = builders.catalog()
     assert seen.decide().finalizer == "add"
+
+
+def test_a_users_run_starts_only_after_the_finalizer_also_if_the_table_was_ready_before() -> None:
+    seen = world()
+    seen.table = seen.table.model_copy(update={"metadata": seen.table.metadata.model_copy(update={"finalizers": ()})})
+    seen.runs.append(builders.run("by-hand", table=seen.table))
+    first = seen.reconcile()
+    assert (first.finalizer, first.status) == ("add", None), "the answer to it would free the place of the run"
+    second = seen.reconcile()
+    assert second.status is not None
+    assert second.status.active_run is not None
+    assert second.status.active_run.name == "by-hand"

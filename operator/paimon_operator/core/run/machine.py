@@ -10,7 +10,7 @@ The machine may be killed at any moment:
 - An attempt is stored before its Pod is created, and the Pod's name follows from the attempt.
 - The intent to stop is stored before the Pod is deleted.
 - A turn in a shared Pod is stored before the driver learns that it has begun.
-- A new attempt begins only after a live read found that the last Pod has ended and was released, or is gone.
+- A new attempt begins only after the last Pod has ended and was released, or is gone by a live read.
 """
 
 from __future__ import annotations

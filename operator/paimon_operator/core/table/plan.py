@@ -1,8 +1,8 @@
 """The one decision of the table controller. Pure: the same arguments decide the same.
 
-The first step that applies decides, in this order: deletion, finalizer, result of the active run, an invalid manifest,
-and then the steps of `steps.py`. A step that does not act states the reason in the conditions. A decision starts at
-most one run, and none while `status.activeRun` is set.
+The first step that applies decides, in this order: deletion, result of the active run, an invalid manifest, and then
+the steps of `steps.py`. A step that does not act states the reason in the conditions. A decision starts at most one
+run, and none while `status.activeRun` is set. A missing finalizer comes with it, and before any start.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     decision = _of_living(wanted, observed, untrusted, now)
     if FINALIZER in table.metadata.finalizers or observed.catalog is None:  # (without it nothing is started)
         return decision
-    # A start comes in the next pass: the answer to the finalizer, without the run, would end the reservation of its
-    # place before the run is stored.
-    return Decision(status=None, finalizer="add") if decision.actions else replace(decision, finalizer="add")
+    # A start comes in the next pass, also that of a run which exists: the answer to the finalizer, without the run, would
+    # end the reservation of its place before the run is stored.
+    starts = bool(decision.actions) or (decision.status is not None and decision.status.active_run is not None)
+    return Decision(status=None, finalizer="add") if starts else replace(decision, finalizer="add")
 
 
 def _of_living(

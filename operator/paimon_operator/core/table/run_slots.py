@@ -67,6 +67,7 @@ class RunSlots:
         self._maximum = maximum
         self._uses: dict[ObjectKey, _Use] = {}
         self._limits: dict[ObjectKey, int | None] = {}
+        """Of the catalogs with waiting tables."""
         self._active: Counter[ObjectKey] = Counter()
         self._active_in: Counter[str] = Counter()
         self._waiting: dict[ObjectKey, list[Turn]] = {}
@@ -83,8 +84,9 @@ class RunSlots:
         if known == use and self._limits.get(named, limit) == limit:
             return frozenset()
         self._forget(key)
-        self._limits[named] = limit
         self._enter(key, use)
+        if named in self._waiting:
+            self._limits[named] = limit
         return self.next_tables()
 
     def remove(self, namespace: str, name: str) -> frozenset[ObjectKey]:
@@ -207,6 +209,7 @@ class RunSlots:
             del turns[bisect_left(turns, (use.waits_at, key))]
             if not turns:
                 del self._waiting[use.catalog]
+                self._limits.pop(use.catalog, None)
         return use.active or use.waits_at is not None
 
 
