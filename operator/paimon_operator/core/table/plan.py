@@ -51,8 +51,8 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     decision = _of_living(wanted, observed, untrusted, now)
     if FINALIZER in table.metadata.finalizers or observed.catalog is None:  # (without it nothing is started)
         return decision
-    # A start comes in the next pass, also that of a run which exists: the answer to the finalizer, without the run, would
-    # end the reservation of its place before the run is stored.
+    # A start, also that of a run which exists, comes in the next pass: the answer to the finalizer, without the run,
+    # would end the reservation of its place before the run is stored.
     starts = bool(decision.actions) or (decision.status is not None and decision.status.active_run is not None)
     return Decision(status=None, finalizer="add") if starts else replace(decision, finalizer="add")
 
