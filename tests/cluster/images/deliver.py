@@ -85,7 +85,8 @@ def build_all(layout: Layout, *, newest_only: bool = False) -> list[Recipe]:
 
 def prepare_contexts() -> list[Path]:
     """Fills the build contexts of all images and returns their directories."""
-    return [recipe.prepare() for recipe in recipes()]
+    with locked("images"):
+        return [recipe.prepare() for recipe in recipes()]
 
 
 def engines_on_node(layout: Layout) -> set[str]:
