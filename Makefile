@@ -72,7 +72,9 @@ coverage: $(SPARK_STAMP) ## The unit tests with the branch coverage of core and 
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --seconds-to=build/seconds-unit.json --cov --cov-report=term:skip-covered $(UNIT)
 
 properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of the slow ones); half an hour
-	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 -m worlds $(UNIT)
+	mkdir -p build
+	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 -m worlds -o junit_family=xunit2 \
+		--seconds-to=build/seconds-properties.json --junitxml=build/junit-properties.xml $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest), and its alerts (promtool); seconds
 	$$($(NODE) binaries helm-unittest | tail -n 1) --strict charts/paimon-operator
@@ -142,9 +144,7 @@ test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, w
 	$(BIN)/python -m tests.support.secret_search || code=1; \
 	exit $$code
 
-long-properties:
-	@PROPERTY_EXAMPLES=$${PROPERTY_EXAMPLES:-10000} $(BIN)/python -m pytest -q -n $(TEST_PROCESSES) -m worlds \
-		-o junit_family=xunit2 --seconds-to=build/seconds-properties.json --junitxml=build/junit-properties.xml $(UNIT)
+long-properties: properties
 
 long-apiserver:
 	@$(PYTEST) -m 'long and not soak' --junitxml=build/junit-apiserver.xml tests/apiserver

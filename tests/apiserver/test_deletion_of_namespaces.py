@@ -15,12 +15,13 @@ from kubernetes.client.exceptions import NotFoundException
 
 from paimon_operator.core.naming import FINALIZER
 from tests.apiserver.conftest import serving
-from tests.apiserver.namespace_client import CATALOGS, TABLES, NamespaceClient
+from tests.apiserver.namespace_client import CATALOGS, RUNS, TABLES, NamespaceClient
 from tests.apiserver.operator_process import OperatorProcess
+from tests.apiserver.page_commands import run_commands
 from tests.apiserver.rights import Rights
 from tests.apiserver.users import ALLOWED
 from tests.cluster.apiserver import ApiServer
-from tests.support.manifests import REMOVED, keyed_table
+from tests.support.manifests import REMOVED, keyed_table, run
 
 REFUSED = (
     "PaimonCatalog lake is in namespace watched, and the operator loses its rights there with the namespace, before it"
@@ -38,10 +39,10 @@ def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
 
 @dataclass(frozen=True)
 class Space:
-    """A namespace with a Ready table. `delete` gives the API server's answer to its deletion."""
+    """A namespace and the operator of the test. `delete` gives the API server's answer to its deletion."""
 
     ns: NamespaceClient
-    operator: OperatorProcess | None = None
+    operator: OperatorProcess
 
     def delete(self, *, dry_run: bool = False) -> str:
         try:
@@ -56,10 +57,6 @@ class Space:
         except NotFoundException:
             return True
         return False
-
-    def delete_all(self, plural: str) -> None:
-        for each in self.ns.all(plural):
-            self.ns.delete(plural, each["metadata"]["name"])
 
 
 @contextmanager
@@ -83,24 +80,26 @@ def test_a_watched_namespace_with_a_catalog_is_not_deleted_before_its_tables(
     api_server: ApiServer, tmp_path: Path
 ) -> None:
     with ready_table(api_server, tmp_path, "home", "watched", watchNamespaces=["watched"]) as space:
-        space.ns.wait(lambda: space.delete(dry_run=True).endswith(REFUSED), "the refusal")
-        other = Space(NamespaceClient(api_server.kubeconfig, "not-watched"))
+        ns = space.ns
+        ns.patch(TABLES, "orders", {"spec": {"suspend": True}})
+        ns.create(run())
+        ns.wait(lambda: ns.get(RUNS, "orders-compact-by-hand")["metadata"].get("finalizers"), "a run that waits")
+        ns.wait(lambda: space.delete(dry_run=True).endswith(REFUSED), "the refusal")
+        other = Space(NamespaceClient(api_server.kubeconfig, "not-watched"), space.operator)
         other.ns.create_catalog(metadata__finalizers=[FINALIZER])
         assert other.delete() == ALLOWED
         other.ns.release()
 
-        space.delete_all(TABLES)
-        space.delete_all(CATALOGS)
-        space.ns.wait(lambda: not space.ns.all(CATALOGS), "the end of the catalog")
-        space.ns.wait(lambda: space.delete() == ALLOWED, "the deletion admitted")
-        space.ns.wait(space.is_gone, "the end of the namespace")
+        run_commands(ns.kubeconfig, REFUSED.rpartition(": ")[2])
+        assert [ns.all(plural) for plural in (TABLES, RUNS, CATALOGS)] == [[], [], []], "nothing needs the operator"
+        ns.wait(lambda: space.delete() == ALLOWED, "the deletion admitted")
+        ns.wait(space.is_gone, "the end of the namespace")
     other.ns.wait(other.is_gone, "the end of the other namespace")
 
 
 def test_who_removes_the_finalizers_by_hand_may_delete_the_namespace(api_server: ApiServer, tmp_path: Path) -> None:
     with ready_table(api_server, tmp_path, "home-2", "by-hand", watchNamespaces=["by-hand"]) as space:
         space.ns.wait(lambda: space.delete(dry_run=True) != ALLOWED, "the refusal")
-        assert space.operator is not None
         space.operator.kill()
         space.ns.release()
         space.ns.wait(lambda: space.delete() == ALLOWED, "the deletion admitted")

@@ -20,5 +20,4 @@ def _strict_cache(monkeypatch: pytest.MonkeyPatch) -> None:
 async def operator(request: pytest.FixtureRequest) -> AsyncIterator[OperatorInMemory]:
     operator = await OperatorInMemory(sharing=getattr(request.module, "SHARING", None)).start()
     yield operator
-    operator.queue.close()
-    await operator.workers.stop()
+    await operator.stop()

@@ -180,11 +180,15 @@ class OperatorInMemory:
         self.time.advance(timedelta(**span).total_seconds())
         await self.settle()
 
+    async def stop(self) -> None:
+        """Ends this process."""
+        self.queue.close()
+        await self.workers.stop()
+
     async def kill(self) -> OperatorInMemory:
         """Stops this process and returns a new one, without observers, started on the same objects."""
         self.store.watch = lambda *_: None
-        self.queue.close()
-        await self.workers.stop()
+        await self.stop()
         successor = OperatorInMemory(
             store=self.store,
             time=self.time,

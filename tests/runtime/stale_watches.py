@@ -135,8 +135,7 @@ class World:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.operator.queue.close()
-        await self.operator.workers.stop()
+        await self.operator.stop()
 
     def _attach(self, operator: OperatorInMemory) -> None:
         self.disturbance.deliver = operator._watch

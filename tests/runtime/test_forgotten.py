@@ -82,18 +82,13 @@ async def delete_all(operator: OperatorInMemory) -> None:
     assert [operator.store.names(kind) for kind in (Kind.TABLE, Kind.CATALOG, Kind.RUN)] == [[], [], []]
 
 
-async def stop(operator: OperatorInMemory) -> None:
-    operator.queue.close()
-    await operator.workers.stop()
-
-
 async def test_a_table_its_catalog_and_its_observer() -> None:
     operator = await OperatorInMemory(observer=OBSERVER).start()
     await provisioned(operator)
     assert remembered(operator) != set(), "the walk finds what lives"
     await delete_all(operator)
     assert remembered(operator) == set()
-    await stop(operator)
+    await operator.stop()
 
 
 async def test_a_catalog_whose_observer_is_refused() -> None:
@@ -103,7 +98,7 @@ async def test_a_catalog_whose_observer_is_refused() -> None:
     assert "serviceaccount" in str(operator.events.by_object), "the refusal was reported"
     await delete_all(operator)
     assert remembered(operator) == set()
-    await stop(operator)
+    await operator.stop()
 
 
 async def test_a_table_of_a_namespace_that_is_terminating() -> None:
@@ -115,7 +110,7 @@ async def test_a_table_of_a_namespace_that_is_terminating() -> None:
     await delete_all(operator)
     assert operator.store.faults == [], "the create was never tried"
     assert remembered(operator) == set()
-    await stop(operator)
+    await operator.stop()
 
 
 async def test_runs_that_have_shared_a_pod() -> None:
@@ -124,7 +119,7 @@ async def test_runs_that_have_shared_a_pod() -> None:
     await driver.finish()
     await delete_all(operator)
     assert remembered(operator) == set()
-    await stop(operator)
+    await operator.stop()
 
 
 async def test_a_pod_of_several_runs_that_was_never_reached() -> None:
@@ -137,4 +132,4 @@ async def test_a_pod_of_several_runs_that_was_never_reached() -> None:
     assert remembered(operator) == {str(Key(Kind.CATALOG, SHOP, "lake"))}, "its runs start alone for some minutes"
     operator.batches._stop_sharing(Key(Kind.CATALOG, "bank", "other"), "a test")
     assert remembered(operator) == set(), "until another catalog has the same fate"
-    await stop(operator)
+    await operator.stop()

@@ -206,5 +206,4 @@ async def test_a_started_operator_shows_the_listed_objects_and_then_the_changes_
     successor.store.delete_as_user(Kind.TABLE, "shop", "orders")
     await successor.settle()
     assert Scraped(successor.cache).samples("objects").get(ready) is None
-    successor.queue.close()
-    await successor.workers.stop()
+    await successor.stop()

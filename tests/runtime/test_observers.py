@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -11,11 +12,12 @@ from paimon_operator.api.looks import Findings, TableFinding
 from paimon_operator.api.measure import Measure
 from paimon_operator.core.config import ObserverFacts
 from paimon_operator.core.naming import observed_catalog
-from paimon_operator.core.ports import Kind
-from paimon_operator.errors import ForbiddenError
+from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.errors import ForbiddenError, RetryableError
 from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, provisioned
-from tests.support.object_store import Fault
+from tests.support.object_store import Fault, ObjectStore
+from tests.support.virtual_time import VirtualTime
 
 FACTS = ObserverFacts(url="http://paimon-operator.paimon-system.svc:8082/v1/looks")
 LAKE = Key(Kind.CATALOG, SHOP, "lake")
@@ -26,8 +28,7 @@ async def observed() -> AsyncIterator[OperatorInMemory]:
     """An operator with observers, before it has any table."""
     operator = await OperatorInMemory(observer=FACTS).start()
     yield operator
-    operator.queue.close()
-    await operator.workers.stop()
+    await operator.stop()
 
 
 def observers(operator: OperatorInMemory) -> list[str]:
@@ -117,8 +118,7 @@ async def test_an_operator_that_makes_no_observers_any_more_deletes_those_that_e
     without = await observed.kill()
     await without.settle()
     assert observers(without) == []
-    without.queue.close()
-    await without.workers.stop()
+    await without.stop()
 
 
 async def test_an_observer_that_cannot_be_created_harms_nothing_and_is_reported_once(
@@ -140,12 +140,42 @@ async def test_after_a_start_of_the_operator_the_same_observer_goes_on(observed:
     await provisioned(observed)
     (name,) = observers(observed)
     again = OperatorInMemory(store=observed.store, time=observed.time, observer=FACTS)
-    observed.queue.close()
-    await observed.workers.stop()
+    await observed.stop()
     await again.start()
     await again.settle()
     pod = again.store.peek(Kind.POD, SHOP, name)
     assert pod is not None
     assert (observers(again), again.looks.is_observer(pod["metadata"]["uid"])) == ([name], True)
-    again.queue.close()
-    await again.workers.stop()
+    await again.stop()
+
+
+class LostAnswer(ObjectStore):
+    """An API server that does not respond any more once it has created the Pod of an observer."""
+
+    is_away = False
+
+    async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Manifest:
+        made = await super().create(kind, namespace, body)
+        if kind is Kind.POD and observed_catalog(made) is not None:
+            self.is_away = True
+            raise RetryableError("no response", status=0)
+        return made
+
+    async def list(self, kind: Kind, *args: Any, **how: Any) -> Any:
+        if self.is_away:
+            raise RetryableError("no response", status=0)
+        return await super().list(kind, *args, **how)
+
+
+async def test_a_pod_that_was_made_without_an_answer_is_deleted_if_no_observer_is_wanted_any_more() -> None:
+    time = VirtualTime()
+    store = LostAnswer(time)
+    operator = await OperatorInMemory(observer=FACTS, store=store, time=time).start()
+    await operator.apply(lake())
+    await provisioned(operator)
+    assert (store.is_away, len(observers(operator))) == (True, 1)
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
+    store.is_away = False
+    await operator.pass_time(minutes=5)
+    assert observers(operator) == []
+    await operator.stop()

@@ -55,11 +55,6 @@ async def operator_with_older_table_without_catalog() -> OperatorInMemory:
     return operator
 
 
-async def stop(operator: OperatorInMemory) -> None:
-    operator.queue.close()
-    await operator.workers.stop()
-
-
 def pods(operator: OperatorInMemory) -> list[str]:
     return [place[1] for place in operator.store._objects if place[0] is Kind.POD]
 
@@ -82,7 +77,7 @@ async def test_an_edit_of_the_catalog_keeps_a_start_that_is_being_stored() -> No
 
     assert active_run(operator, SHOP) is not None
     assert (active_run(operator, YARD), pods(operator)) == (None, [SHOP])
-    await stop(operator)
+    await operator.stop()
 
 
 async def test_an_active_run_keeps_the_table_claim_when_its_catalog_becomes_invalid() -> None:
@@ -93,7 +88,7 @@ async def test_an_active_run_keeps_the_table_claim_when_its_catalog_becomes_inva
     await operator.apply(lake(spec__metastore={"type": "Slate"}), in_other_namespace(lake()))
 
     assert (active_run(operator, YARD), pods(operator)) == (None, [SHOP])
-    await stop(operator)
+    await operator.stop()
 
 
 async def test_a_start_that_could_not_be_stored_is_dropped_at_the_next_reconcile() -> None:
@@ -106,7 +101,7 @@ async def test_a_start_that_could_not_be_stored_is_dropped_at_the_next_reconcile
     await operator.apply(in_other_namespace(lake()))
 
     assert (active_run(operator, SHOP), pods(operator)) == (None, [YARD])
-    await stop(operator)
+    await operator.stop()
 
 
 async def test_a_start_stored_after_a_restart_yields_to_the_run_that_may_have_a_pod() -> None:
@@ -123,7 +118,7 @@ async def test_a_start_stored_after_a_restart_yields_to_the_run_that_may_have_a_
 
     assert (active_run(again, YARD), pods(again)) == (None, [SHOP])
     assert active_run(again, SHOP) is not None
-    await stop(again)
+    await again.stop()
 
 
 async def test_of_two_runs_that_two_processes_started_at_once_the_run_of_the_older_object_launches_first() -> None:
@@ -148,7 +143,7 @@ async def test_of_two_runs_that_two_processes_started_at_once_the_run_of_the_old
     conditions = {each["type"]: each for each in waiting["status"]["conditions"]}
     assert (conditions["Stalled"]["reason"], conditions["Stalled"]["status"]) == ("TableClaimed", "True")
     assert "a PaimonTable of another namespace has a run on the same table" in conditions["Stalled"]["message"]
-    await stop(again)
+    await again.stop()
 
 
 async def test_a_run_that_can_have_no_pod_keeps_the_claim_from_another_namespace_for_minutes_only() -> None:
@@ -164,4 +159,4 @@ async def test_a_run_that_can_have_no_pod_keeps_the_claim_from_another_namespace
     await operator.pass_time(minutes=10)
 
     assert (active_run(operator, YARD), pods(operator)) == (None, [SHOP])
-    await stop(operator)
+    await operator.stop()

@@ -9,7 +9,7 @@ from typing import Any
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import ForbiddenError
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders
-from tests.runtime.test_one_run_per_table import YARD, active_run, in_other_namespace, pods, stop
+from tests.runtime.test_one_run_per_table import YARD, active_run, in_other_namespace, pods
 from tests.support.object_store import ObjectStore
 from tests.support.virtual_time import VirtualTime
 
@@ -46,7 +46,7 @@ async def test_another_object_gets_the_table_although_a_refused_run_was_there_fi
 
     assert pods(operator) == [SHOP]
     assert active_run(operator, YARD) is None
-    await stop(operator)
+    await operator.stop()
 
 
 async def test_a_refused_run_is_created_once_its_quota_allows_it() -> None:
@@ -55,4 +55,4 @@ async def test_a_refused_run_is_created_once_its_quota_allows_it() -> None:
     await operator.pass_time(minutes=30)
     await operator.apply(lake(), orders())
     assert pods(operator) == [YARD]
-    await stop(operator)
+    await operator.stop()

@@ -99,8 +99,7 @@ async def served() -> AsyncIterator[Served]:
         made.lead()
         yield made
         await made.server.stop()
-    operator.queue.close()
-    await operator.workers.stop()
+    await operator.stop()
 
 
 async def test_a_turn_begins_and_its_result_is_stored(served: Served) -> None:

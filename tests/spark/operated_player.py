@@ -70,8 +70,7 @@ class OperatedPlayer(Player):
 
     def close(self) -> None:
         """Ends the operator."""
-        self.operator.queue.close()
-        self._wait(self.operator.workers.stop())
+        self._wait(self.operator.stop())
         self.loop.close()
 
     @property

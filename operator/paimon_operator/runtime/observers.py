@@ -60,7 +60,7 @@ class ObserverPods:
         wanted = wanted_pod(catalog, observed, self._launches)
         if wanted is None and known.is_without:
             return None
-        known.is_without = False  # (an outcome may be unknown)
+        known.is_without = False  # also where the outcome stays unknown: a Pod may be there
         try:
             pods, wait = await self._carry_out(catalog, wanted, known)
         except KubernetesError as error:
