@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
+from paimon_operator.core.config import SharingFacts
+from paimon_operator.core.naming import is_batch
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.cache import DELIVERED
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended
@@ -44,20 +46,21 @@ RESULTS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class OneDriverStore(ObjectStore):
-    """Records each driver that is created while another one of the same physical table runs."""
+    """Records each driver that is created while another one of the same physical table runs, but for shared Pods."""
 
     violations: list[str] = field(default_factory=list)
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
-        if kind is Kind.POD:
+        if kind is Kind.POD and not is_batch(body):
             place = self.place_of(namespace, body)
             running = {name: self.peek(Kind.POD, namespace, name) for name in self.names(Kind.POD)}
-            doubles = [name for name, pod in running.items() if runs(pod) and self.place_of(namespace, pod) == place]
+            others = {name: pod for name, pod in running.items() if runs(pod) and not is_batch(pod or {})}
+            doubles = [name for name, pod in others.items() if self.place_of(namespace, pod) == place]
             self.violations += [f"{body['metadata']['name']} beside {name}" for name in doubles]
         return await super().create(kind, namespace, body)
 
     def place_of(self, namespace: str, pod: Manifest | None) -> str | None:
-        """The physical table that a driver works on."""
+        """The physical table that the only run of a driver works on."""
         owner = ((pod or {}).get("metadata") or {}).get("ownerReferences") or [{}]
         run = self.peek(Kind.RUN, namespace, owner[0].get("name", "")) or {}
         table = self.peek(Kind.TABLE, namespace, ((run.get("spec") or {}).get("tableRef") or {}).get("name", "")) or {}
@@ -110,6 +113,9 @@ class Disturbance:
 class World:
     """One operator, its objects, a kubelet and a user, in rounds."""
 
+    sharing: SharingFacts | None = None
+    """How runs share Pods; None: each has its own."""
+
     def __init__(self, acts: Sequence[tuple[int, Act]], dice: random.Random | None, *, kills: bool = False) -> None:
         self.acts, self.dice, self.kills = acts, dice, kills and dice is not None
         self.time = VirtualTime()
@@ -119,18 +125,18 @@ class World:
         self.performed: list[tuple[str, str]] = []
         """Type and name of each run whose driver has ended by itself."""
 
-    async def run(self) -> World:
+    async def run(self) -> Self:
         """All rounds, with the operator that begins and ends with them. Returns itself."""
         async with self:
             for number in range(ROUNDS):
                 if number == ROUNDS // 2:
                     self.disturbance.end()
-                    self.kills = False
+                    self.kills &= self.dice is None
                 await self.round(number)
         return self
 
     async def __aenter__(self) -> Self:
-        self.operator = await OperatorInMemory(store=self.store, time=self.time).start()
+        self.operator = await OperatorInMemory(store=self.store, time=self.time, sharing=self.sharing).start()
         self._attach(self.operator)
         return self
 
@@ -151,7 +157,7 @@ class World:
             if at == number:
                 act(self.store)
         await self._settle()
-        self._drive()
+        await self.drive()
         await self._settle()
         self.disturbance.release()
         self.time.advance(20)
@@ -182,12 +188,12 @@ class World:
     def _pods(self) -> Sequence[Json]:
         return [self.store.peek(Kind.POD, SHOP, name) or {} for name in self.store.names(Kind.POD)]
 
-    def _drive(self) -> None:
+    async def drive(self) -> None:
         """The kubelet's next step for each Pod that has not ended."""
         for name in self.store.names(Kind.POD):
-            if has_ended(self.operator, name):
-                continue
             body = self.store.peek(Kind.POD, SHOP, name) or {}
+            if has_ended(self.operator, name) or is_batch(body):
+                continue
             stage = self.stages[name] = self.stages.get(name, -1) + 1
             if body["metadata"].get("deletionTimestamp"):
                 self.store.set_status(Kind.POD, SHOP, name, pods.ended(143, finished=self.time.now()))
