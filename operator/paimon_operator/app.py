@@ -8,6 +8,7 @@ import os
 import signal
 import time
 import uuid
+from collections.abc import Set
 from datetime import timedelta
 from functools import partial
 from importlib import metadata
@@ -184,14 +185,21 @@ class Operator:
             ObjectMetrics(dependencies.cache, table_limit=settings.table_metrics_limit, now=time.time)
         )
         store, router = dependencies.store, dependencies.router
+        period, identity = settings.resync_period, self._identity
+        on_namespaces = partial(self._keep_namespaces, dependencies.slots)
         return LeaderLoop(
-            resync=Resync(store, router, period=settings.resync_period, identity=self._identity),
+            resync=Resync(store, router, period=period, identity=identity, on_namespaces=on_namespaces),
             workers=self._workers(queue, reconcile, doubts),
             queue=queue,
             health=self._health,
             heartbeat=self._heartbeat().run,
             watch=partial(self._watch, router),
         )
+
+    def _keep_namespaces(self, slots: RunSlots, live: Set[str]) -> None:
+        """Forgets the namespaces without an object."""
+        slots.keep_namespaces(live)
+        self._metrics.runs.keep_namespaces(live)
 
     def _workers(self, queue: WorkQueue[Key], reconcile: Reconcile, doubts: Doubts) -> Workers:
         return Workers(

@@ -61,7 +61,6 @@ def test_a_table_is_created_and_its_scheduled_write_runs(ns: NamespaceClient) ->
         assert run["status"]["phase"] == "Succeeded"
         assert len(run["status"]["attempts"]) == 1
     ns.wait_for_event("RunSucceeded")
-    ns.wait_for_event("TableMatchesSpec")
     metadata = ns.get(TABLES, "orders")["metadata"]
     assert (metadata["finalizers"], metadata.get("annotations")) == (["paimon-operator.dev/finalizer"], None)
     ns.patch(TABLES, "orders", {"spec": {"suspend": True}})

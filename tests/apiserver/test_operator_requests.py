@@ -31,7 +31,7 @@ def test_a_run_takes_at_most_fourteen_requests(ns: NamespaceClient, api_server: 
     ns.succeed(provision)
     ns.wait_for_condition(TABLES, "orders", "Ready", "True", "TableMatchesSpec")
     ns.wait(lambda: if_released(ns.get(RUNS, provision.run)), "the end of the first run")
-    ns.wait_for_event("TableMatchesSpec")
+    ns.wait_for_event("RunSucceeded")
     ns.wait_for_event("StorageReached")
 
     counted = [of_a_write(ns, api_server, f"write-{number}") for number in range(RUNS_COUNTED)]

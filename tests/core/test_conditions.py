@@ -15,6 +15,7 @@ from paimon_operator.core.conditions import (
     idle,
     reconciling,
     replaced,
+    report,
     stalled,
     transitions,
     true,
@@ -98,6 +99,7 @@ def test_two_findings_of_one_condition_are_an_error() -> None:
         ([UNHEALTHY], [HEALTHY], ["Normal RunsSucceeding"]),
         ([READY], [true(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, "schema 4")], []),
         ([NOT_READY], [false(ConditionType.READY, Reason.TABLE_CLAIMED, "by x")], ["Warning TableClaimed"]),
+        ([], list(reconciling(Reason.PROVISIONING, "run a")), []),
         ([], list(reconciling(Reason.LAUNCHING, "pod")), ["Normal Launching"]),
         (list(reconciling(Reason.LAUNCHING, "pod")), list(reconciling(Reason.RUNNING, "pod")), ["Normal Running"]),
         (list(reconciling(Reason.RUNNING, "pod")), list(reconciling(Reason.BACKING_OFF, "1")), ["Warning BackingOff"]),
@@ -122,6 +124,7 @@ def test_two_findings_of_one_condition_are_an_error() -> None:
         "healthy again",
         "only the message changed",
         "another reason",
+        "a run makes the table: its result is another event",
         "a run starts",
         "the next step of a run",
         "a retry",
@@ -156,6 +159,14 @@ def test_conditions_with_the_same_message_make_one_event() -> None:
 def test_a_repeated_reason_or_message_makes_no_second_event(sentence: str, second: Finding) -> None:
     new = conditions(false(ConditionType.READY, Reason.INVALID_SPEC, "wrong"), second)
     assert [note.reason for note in transitions((), new)] == [Reason.INVALID_SPEC], sentence
+
+
+def test_the_success_of_a_run_announces_that_its_table_is_ready() -> None:
+    done = EventNote(type_="Normal", reason=Reason.RUN_SUCCEEDED, note="Provision: the table was made")
+    failed = EventNote(type_="Warning", reason=Reason.ACCESS_DENIED, note="Provision: no access")
+    for said, events in (((done,), [done.reason]), ((failed,), [failed.reason, READY.reason]), ((), [READY.reason])):
+        found = report(conditions(READY_UNKNOWN), [READY], generation=1, now=NOW, events=said)
+        assert [note.reason for note in found.events] == events
 
 
 def test_an_event_note_is_truncated_by_bytes_between_two_letters() -> None:

@@ -153,8 +153,14 @@ class OperatorInMemory:
             measure=lambda kind, result, _: self.reconciles.append((kind, result)),
             on_error=self.doubts.failed,
         )
-        period = timedelta(minutes=10)
-        self.resync = Resync(self.store, self.router, period=period, identity="test", sleep=_wait_forever)
+        self.resync = Resync(
+            self.store,
+            self.router,
+            period=timedelta(minutes=10),
+            identity="test",
+            sleep=_wait_forever,
+            on_namespaces=self.slots.keep_namespaces,
+        )
 
     async def start(self) -> OperatorInMemory:
         """Lists all objects, then starts the watches and the workers."""

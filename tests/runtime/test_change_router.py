@@ -117,6 +117,7 @@ async def test_a_finished_run_with_a_ttl_is_enqueued_by_every_list(
     cluster.on_listed(Kind.RUN, [body])
     assert RUN in await cluster.enqueued()
     cluster.on_listed(Kind.RUN, [body])
+    cluster.time.advance(1)
     assert RUN in await cluster.enqueued(), "a resync did not enqueue the run"
 
 
@@ -207,7 +208,20 @@ async def test_a_list_enqueues_unchanged_unfinished_runs_because_it_has_no_pods(
     body = stored(run(), 3, status=status, metadata={"finalizers": finalizers})
     await cluster.on_event(Kind.RUN, "ADDED", body)
     assert cluster.on_listed(Kind.RUN, [body]) == []
+    cluster.time.advance(1)
     assert await cluster.enqueued() == ({RUN} if is_enqueued else set())
+
+
+async def test_a_list_enqueues_unfinished_runs_one_after_the_other(cluster: RoutedCluster) -> None:
+    bodies = [stored(run(metadata__name=f"r-{number}"), number + 2) for number in range(60)]
+    for body in bodies:
+        await cluster.on_event(Kind.RUN, "ADDED", body)
+    cluster.on_listed(Kind.RUN, bodies)
+    enqueued = []
+    for _ in range(3):
+        cluster.time.advance(1)
+        enqueued.append(len(await cluster.enqueued()))
+    assert enqueued == [20, 20, 20]
 
 
 CATALOGS: list[tuple[str, Manifest, bool]] = [

@@ -1,6 +1,6 @@
 """Nothing of objects that are gone stays in the operator's memory, except what a limit or a time bounds.
 
-Names of namespaces stay where turns are taken between them: `RunSlots` and the counters of runs.
+Names of namespaces stay until the next list: they take turns, and the counters of runs have their names.
 """
 
 from __future__ import annotations
@@ -88,6 +88,25 @@ async def test_a_table_its_catalog_and_its_observer() -> None:
     assert remembered(operator) != set(), "the walk finds what lives"
     await delete_all(operator)
     assert remembered(operator) == set()
+    await operator.stop()
+
+
+def names(operator: OperatorInMemory) -> set[str]:
+    """Namespaces whose name the operator still knows, beside those of its program."""
+    gc.collect()
+    return {each for each in held_by(operator) if isinstance(each, str) and each == SHOP}
+
+
+async def test_a_namespace_after_the_next_list() -> None:
+    operator = await OperatorInMemory().start()
+    await provisioned(operator)
+    await operator.resync.catch_up()
+    await operator.settle()
+    assert names(operator) == {SHOP}
+    assert operator.slots._last_start == {SHOP: 1}
+    await delete_all(operator)
+    await operator.resync.catch_up()
+    assert names(operator) == set()
     await operator.stop()
 
 

@@ -120,3 +120,16 @@ def test_the_metrics_are_prometheus_text_without_table_names() -> None:
         'paimon_operator_turns_total{began="true"} 1.0',
     ):
         assert line in text.splitlines(), line
+
+
+def test_the_counters_of_a_namespace_without_objects_are_removed() -> None:
+    metrics = Metrics(version="1.2.3")
+    for namespace in ("shop", "bank"):
+        metrics.runs.run_known(namespace, "Write")
+        metrics.runs.attempt_ended(namespace, "Write", Reason.OUT_OF_MEMORY, 60)
+        metrics.runs.run_ended(namespace, "Write", "Failed", Reason.OUT_OF_MEMORY, 61)
+    metrics.runs.keep_namespaces({"bank"})
+    text = metrics.text().decode()
+    assert 'namespace="shop"' not in text
+    assert 'paimon_operator_used_pod_seconds_total{namespace="bank"} 60.0' in text
+    assert 'paimon_operator_runs_finished_total{phase="Failed",type="Write"} 2.0' in text

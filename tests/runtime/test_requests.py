@@ -16,6 +16,8 @@ from tests.support import pods
 
 OF_A_RUN = 14
 """From the decision to start it until the table has its result, its Pod is released and its finalizer removed."""
+BEFORE_THE_DECISION = {f"apply_status {Kind.CATALOG} lake", f"set_finalizers {Kind.TABLE} second"}
+"""The finalizer of a new table, and that its catalog counts it, as for a table that starts no run."""
 MINUTELY = {"mode": "Dedicated", "minor": {"schedule": "* * * * *"}}
 
 
@@ -47,6 +49,16 @@ async def test_a_scheduled_run_takes_at_most_fourteen_requests(operator: Operato
     await operator.pass_time(seconds=5)
     found = sent(operator)
     assert operator.table()["status"]["usage"]["runs"] == 3
+    assert len(found) <= OF_A_RUN, "\n".join(found)
+
+
+async def test_the_first_run_of_a_table_takes_at_most_fourteen_requests(operator: OperatorInMemory) -> None:
+    await provisioned(operator)
+    sent(operator)
+    await operator.apply(orders(metadata__name="second"))
+    await start_and_end(operator)
+    await operator.pass_time(seconds=5)
+    found = [each for each in sent(operator) if each not in BEFORE_THE_DECISION]
     assert len(found) <= OF_A_RUN, "\n".join(found)
 
 

@@ -29,6 +29,9 @@ GOOD_WHEN_TRUE: Final = frozenset(
 _WARNING_REASONS = {Reason.BACKING_OFF, Reason.UNSCHEDULABLE, Reason.STOPPING}
 """Reasons of Reconciling that are announced by a Warning."""
 _ANNOUNCED_WHEN_FIRST_GOOD = {ConditionType.READY, ConditionType.SUCCEEDED}
+_OF_READY_TABLES = {Reason.TABLE_MATCHES_SPEC}
+_ANNOUNCED_BY_ITS_RESULT = Reason.PROVISIONING
+"""Reason of Reconciling that makes no Event: the run's result does, and until then the condition stands."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,11 +106,14 @@ def report(
 ) -> ConditionReport:
     """Ends every reconcile: findings become conditions, and transitions become Events behind `events`.
 
-    `before` are the stored conditions. Raises ValueError where `replaced` does.
+    The success of a run announces also that its table is Ready. `before` are the stored conditions. Raises ValueError
+    where `replaced` does.
     """
-    old = tuple(before)
+    old, given = tuple(before), tuple(events)
     conditions = replaced(old, findings, generation=generation, now=now)
-    notes = without_repetition((*events, *transitions(old, conditions)))
+    is_said = any(note.reason == Reason.RUN_SUCCEEDED for note in given)
+    changed = (note for note in transitions(old, conditions) if not (is_said and note.reason in _OF_READY_TABLES))
+    notes = without_repetition((*given, *changed))
     return ConditionReport(conditions=conditions, events=notes, generation=generation)
 
 
@@ -175,6 +181,8 @@ def _note(before: Condition | None, after: Condition) -> EventNote | None:
 
 
 def _is_announced(before: Condition | None, after: Condition) -> bool:
+    if after.type is ConditionType.RECONCILING and after.reason == _ANNOUNCED_BY_ITS_RESULT:
+        return False
     if after.type in (ConditionType.RECONCILING, ConditionType.SUSPENDED):
         ended = before is not None and before.status is ConditionStatus.TRUE
         return after.status is ConditionStatus.TRUE or (ended and after.type is ConditionType.SUSPENDED)

@@ -7,6 +7,7 @@ reports the error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
@@ -41,6 +42,8 @@ _DELETED: Final = "DELETED"
 _NONE: Final = Revision(-1, "")
 _TOGETHER: Final = 5.0
 """Seconds in which changes of the tables of one catalog are collected."""
+_UNFINISHED_PACE: Final = 20.0
+"""Unfinished runs to reconcile per second after a list. Each reads its Pod live."""
 ModelT = TypeVar("ModelT", bound=ApiModel)
 
 
@@ -141,8 +144,8 @@ class ChangeRouter:
     ) -> Sequence[Key]:
         """Records a full LIST: removes missing objects, enqueues new and changed ones. Returns the unchanged ones.
 
-        `bodies` are those of the outdated objects, or more. Unfinished runs are always enqueued, because no list shows
-        what happened to a Pod.
+        `bodies` are those of the outdated objects, or more. Unfinished runs are always enqueued, one after the other,
+        because no list shows what happened to a Pod.
         """
         stood = self._cache.revisions(kind)
         differing = (key for key, revision in stood.items() if listed.get(key) != revision)
@@ -150,14 +153,14 @@ class ChangeRouter:
         for ghost in self._cache.replace(kind, listed.keys(), bodies, before):
             self._enqueue(self._affected(ghost, known[ghost]))
         now = self._cache.revisions(kind)
-        unchanged = []
+        unchanged, unfinished = [], count(1)
         for key in (key for key in listed if key in now):
             if stood.get(key) != now[key]:
                 self._enqueue(self._affected(key, known.get(key)))
             elif kind is not Kind.RUN:
                 unchanged.append(key)
             elif not self._cache.is_at_rest(key):
-                self._queue.add_late(key)
+                self._queue.add_after(key, next(unfinished) / _UNFINISHED_PACE)
         return unchanged
 
     def enqueue_after(self, key: Key, delay: float) -> None:

@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import logging
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -59,11 +59,13 @@ class Resync:
         period: timedelta,
         identity: str,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        on_namespaces: Callable[[Set[str]], None] = lambda _: None,
     ) -> None:
+        """`on_namespaces` is called after each list, with the namespaces that have an object."""
         spread = hashlib.sha256(identity.encode()).digest()[0] / 1024  # at most a quarter
         self._period = period.total_seconds()
         self._pause = self._period * (1 + spread)
-        self._store, self._router, self._sleep = store, router, sleep
+        self._store, self._router, self._sleep, self._on_namespaces = store, router, sleep, on_namespaces
         self._last_turn: Key | None = None
 
     async def list_all(self) -> None:
@@ -87,6 +89,7 @@ class Resync:
         ]
         for key, delay in self._turns(sorted(unchanged)):
             self._router.enqueue_after(key, delay)
+        self._on_namespaces({key.namespace for kind in _ORDER for key in self._router.revisions(kind)})
 
     async def _whole(self, kind: Kind) -> _FullList:
         """All objects of a kind, each with the fields that the cache keeps."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from itertools import product
 from typing import Final
 
@@ -45,6 +46,7 @@ class PrometheusRunMetrics:
         self._finished_of = made.counter("namespace_runs_finished", ended, "namespace", "type", "phase")
         killed = "Attempts that ran out of memory, by namespace and type of the run."
         self._out_of_memory = made.counter("namespace_attempts_out_of_memory", killed, "namespace", "type")
+        self._namespaces: set[str] = set()
 
     def _start_at_zero(self) -> None:
         types = operations.OPERATIONS.types
@@ -64,7 +66,15 @@ class PrometheusRunMetrics:
     def schedule_answered(self, type_: str, late_seconds: float) -> None:
         self._late.labels(type_).observe(late_seconds)
 
+    def keep_namespaces(self, live: Set[str]) -> None:
+        """Removes the counters of other namespaces: they have no objects any more."""
+        for gone in self._namespaces - live:
+            for counter in (self._used, self._finished_of, self._out_of_memory):
+                counter.remove_by_labels({"namespace": gone})
+        self._namespaces &= live
+
     def run_known(self, namespace: str, type_: str) -> None:
+        self._namespaces.add(namespace)
         self._used.labels(namespace)
         self._out_of_memory.labels(namespace, type_)
         for phase in ENDED:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import nsmallest
@@ -102,6 +102,10 @@ class RunSlots:
         self._reserved.add(key)
         self._forget(key)
         self._enter(key, _Use(_catalog_key(table), active=True, waits_at=None))
+
+    def keep_namespaces(self, live: Set[str]) -> None:
+        """Forgets when runs of other namespaces have started: they have no objects any more."""
+        self._last_start = {each: number for each, number in self._last_start.items() if each in live}
 
     def confirm(self, namespace: str, name: str) -> None:
         """Ends a reservation: the next `put` shows whether the run was stored."""
