@@ -50,3 +50,13 @@ def decision_of(seen: TableWorld, strategy: str = "minor") -> LastDecision:
 def checks_of(decision: LastDecision) -> dict[str, tuple[str, str, bool]]:
     """Threshold -> what was measured, from when on the operation is needed, and whether it is."""
     return {each.name: (each.measured, each.threshold, each.reached) for each in decision.checks}
+
+
+def due(seen: TableWorld, runs: int = 9, **spec: Any) -> TableWorld:
+    """The table an hour later, edited, and with so many sorted runs in a bucket."""
+    seen.wait(hours=1)
+    if spec:
+        seen.edit(**spec)
+    measure(seen, sortedRunsMax=runs)
+    seen.settle()
+    return seen

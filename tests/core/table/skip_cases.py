@@ -14,9 +14,9 @@ from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.spec.spent_budget import SpentBudget
 from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.run_slots import RunLimit
-from tests.core.table import rescaling
+from tests.core.table import rescaling, stopped_cases
 from tests.core.table.edited_table import ready, refuse, wait_for_approval
-from tests.core.table.measured import HOURLY, decision_of, measure, measured_table
+from tests.core.table.measured import HOURLY, decision_of, due, measure, measured_table
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
@@ -31,16 +31,6 @@ def decided(state: ScheduleState | None) -> LastDecision:
 def of_write(seen: TableWorld, number: int = 0) -> LastDecision:
     """The decision about a write."""
     return decided(seen.table.status.writes[number])
-
-
-def due(seen: TableWorld, runs: int = 9, **spec: Any) -> TableWorld:
-    """The table an hour later, edited, and with so many sorted runs in a bucket."""
-    seen.wait(hours=1)
-    if spec:
-        seen.edit(**spec)
-    measure(seen, sortedRunsMax=runs)
-    seen.settle()
-    return seen
 
 
 def no_threshold() -> LastDecision:
@@ -349,4 +339,11 @@ CASES: dict[Cause, Callable[[], LastDecision]] = {
     Cause.BROKEN_WINDOWS: broken_windows,
     Cause.UNSUPPORTED_BLOCK: unsupported,
     Cause.UNKNOWN_LOCATION: unknown_location,
+    Cause.INVALID_MANIFEST: stopped_cases.invalid_manifest,
+    Cause.NO_CATALOG: stopped_cases.no_catalog,
+    Cause.INVALID_CATALOG: stopped_cases.invalid_catalog,
+    Cause.OVERLAPPING_WAREHOUSE: stopped_cases.overlapping_warehouse,
+    Cause.CLAIMED: stopped_cases.claimed,
+    Cause.UNKNOWN_RESULT: stopped_cases.unknown_result,
+    Cause.TAKEN_NAME: stopped_cases.taken_name,
 }

@@ -11,8 +11,9 @@ import pytest
 from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.core.operations.causes import Cause
 from tests.core.table import skip_cases as cases
-from tests.core.table.measured import HOURLY, checks_of, decision_of, measure, measured_table
-from tests.core.table.skip_cases import CASES, due
+from tests.core.table import stopped_cases
+from tests.core.table.measured import HOURLY, checks_of, decision_of, due, measure, measured_table
+from tests.core.table.skip_cases import CASES
 
 PAGE = Path(__file__).parents[3] / "docs" / "maintenance.md"
 ROW = re.compile(r"\| (Skipped|Waiting) \| `(\w+)` \| ([^|]+) \| `(\w+)` \|")
@@ -64,6 +65,13 @@ NEXT = {
     cases.broken_windows: "spec.maintenanceWindows[0].schedule",
     cases.unsupported: "or use a catalog with a newer engine.",
     cases.unknown_location: "Use one of: landing",
+    stopped_cases.invalid_manifest: "spec.options[nonsense]",
+    stopped_cases.no_catalog: "Create the PaimonCatalog",
+    stopped_cases.invalid_catalog: "paimon-7.3",
+    stopped_cases.overlapping_warehouse: "Give one of the two catalogs another warehouse.",
+    stopped_cases.claimed: "Delete one of the two PaimonTables",
+    stopped_cases.unknown_result: "Then delete the PaimonRun to continue",
+    stopped_cases.taken_name: "Delete or rename that object.",
 }
 """What the message of each case says about when or by what the block runs again."""
 

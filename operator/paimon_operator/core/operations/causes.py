@@ -59,6 +59,13 @@ class Cause(Enum):
     BROKEN_WINDOWS = (_WAITING, Reason.INVALID_SPEC, "an error in the catalog's windows stops maintenance")
     UNSUPPORTED_BLOCK = (_WAITING, Reason.UNSUPPORTED_BY_ENGINE, "the engine cannot do what the block asks for")
     UNKNOWN_LOCATION = (_WAITING, Reason.LOCATION_NOT_FOUND, "the catalog lacks the location of the write")
+    INVALID_MANIFEST = (_WAITING, Reason.INVALID_SPEC, "an error in the manifest stops the whole table")
+    NO_CATALOG = (_WAITING, Reason.CATALOG_NOT_FOUND, "the catalog does not exist")
+    INVALID_CATALOG = (_WAITING, Reason.CATALOG_INVALID, "the catalog is invalid")
+    OVERLAPPING_WAREHOUSE = (_WAITING, Reason.WAREHOUSE_OVERLAPS, "another catalog has a part of the warehouse")
+    CLAIMED = (_WAITING, Reason.TABLE_CLAIMED, "another PaimonTable manages the table")
+    UNKNOWN_RESULT = (_WAITING, Reason.RESULT_UNKNOWN, "nobody knows how the last run has ended")
+    TAKEN_NAME = (_WAITING, Reason.NAME_TAKEN, "another PaimonRun has the name of the next run")
 
     @property
     def reason(self) -> Reason:
@@ -87,6 +94,16 @@ _OF_HOLDS: Final[Mapping[str, Cause]] = {
         Cause.UNAPPROVED_EDIT,
     )
 }
+
+_OF_OBSTACLES: Final[Mapping[str, Cause]] = {
+    each.reason: each
+    for each in (Cause.NO_CATALOG, Cause.INVALID_CATALOG, Cause.OVERLAPPING_WAREHOUSE, Cause.CLAIMED)
+}
+
+
+def cause_of_obstacle(reason: Reason) -> Cause:
+    """The cause of work of a table that starts no run at all. Anything but these is an error in the manifest."""
+    return _OF_OBSTACLES.get(reason, Cause.INVALID_MANIFEST)
 
 
 def cause_of_error(error: SpecError) -> Cause:

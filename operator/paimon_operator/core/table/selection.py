@@ -9,7 +9,7 @@ from typing import Final
 from paimon_operator.api.base import rfc3339
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import Phase
+from paimon_operator.api.run.status import Phase, RunTrigger
 from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core import backoff
@@ -160,6 +160,17 @@ def waiting(context: TableContext, status: TableStatus, cause: Cause, message: s
     if cause is Cause.ANOTHER_RUN and status.active_run is not None:
         message = f"it is due, and waits until run {status.active_run.name} has ended"
     return _with_decision(context, status, _others(context, status), cause, message)
+
+
+def stopped(status: TableStatus, now: datetime, cause: Cause, message: str) -> TableStatus:
+    """The status of a table without a valid manifest or catalog, in which the blocks whose time has come wait."""
+    for operation, scheduled in _recurring():
+        for memory in list(scheduled.memories(status)):
+            due = min(memory.wakeups(), default=None)
+            if due is not None and due <= now:
+                work = DueRun(type_=operation.type, subject=memory.subject, trigger=RunTrigger.SCHEDULE, due=due)
+                status = scheduled.record_decision(status, work, cause.decision(message))
+    return status
 
 
 def _explained(reason: Reason) -> str:

@@ -21,7 +21,7 @@ from paimon_operator.core.commits import commit_safety
 from paimon_operator.core.decision import Action, EventNote
 from paimon_operator.core.operations import drift_policy, drift_state, edits, registry
 from paimon_operator.core.operations.base import DueRun, started
-from paimon_operator.core.operations.causes import Cause
+from paimon_operator.core.operations.causes import Cause, cause_of_obstacle
 from paimon_operator.core.operations.operation import Role, Scheduled
 from paimon_operator.core.operations.verification import is_verified, state_of, with_effective, with_state
 from paimon_operator.core.spec.context import TableContext
@@ -74,7 +74,7 @@ def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
     if not claimed and obstacle.reason not in table_conditions.OF_THE_CATALOG:
         status = _without_plan(status, now)
     return Outcome(
-        status=status,
+        status=selection.stopped(status, now, cause_of_obstacle(obstacle.reason), obstacle.message),
         findings=table_conditions.refused(table, status, obstacle),
         requeue_after=REQUEUE_WHILE_CLAIMED if claimed else None,
     )
@@ -104,9 +104,11 @@ def with_context(context: TableContext, observed: TableObserved, followed: Activ
         status = scheduled.with_next_ticks(context, status)
     status = drift_state.with_accepted(context, edits.with_edit(context, status))
     if followed.run is not None and table_conditions.is_unknown(followed.run):
+        status = selection.waiting(context, status, Cause.UNKNOWN_RESULT, f"it is unknown whether run {followed.run.metadata.name} has committed")
         return Outcome(status=status, findings=table_conditions.unknown_result(context, status, followed.run))
     if status.active_run is not None and followed.taken:
         findings = table_conditions.name_taken(context, status, status.active_run)
+        status = selection.waiting(context, status, Cause.TAKEN_NAME, f"run {status.active_run.name}")
         return Outcome(status=status, findings=findings, requeue_after=REQUEUE_WHILE_ACTIVE)
     stopped = _stopped(context, status) if followed.missing else None
     if stopped is not None:
