@@ -5,13 +5,9 @@ The tags come first, because they keep snapshots. The consumers go before snapsh
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from spark_apps.catalog.session import Session
-
-_CACHE_MIB: Final = 16
-_LARGEST_KEPT: Final = 1 << 20
-"""Bytes of a manifest that is read again instead of kept."""
 
 
 def run_automatic_tags(table: Any) -> None:
@@ -29,16 +25,6 @@ def expire_consumers(session: Session, table: Any) -> None:
     branch = table.snapshotManager().branch()
     manager = session.jvm.org.apache.paimon.consumer.ConsumerManager(table.fileIO(), table.location(), branch)
     manager.expire(session.jvm.java.time.LocalDateTime.now().minus(after))
-
-
-def keep_manifests(session: Session, table: Any) -> None:
-    """Lets `table` (Java) read each manifest and each list once: an expiry reads them two times and more.
-
-    Their files never change. `table` must serve one call only, because files may be removed afterwards.
-    """
-    sizes = session.jvm.org.apache.paimon.options.MemorySize
-    cache = session.jvm.org.apache.paimon.utils.SegmentsCache.create(sizes.ofMebiBytes(_CACHE_MIB), _LARGEST_KEPT)
-    table.setManifestCache(cache)
 
 
 def expire_all_snapshots(table: Any, retention: Any) -> int:

@@ -1,7 +1,8 @@
 """On a real API server: whatever the watches do and wherever the operator is killed, the tables end as without that.
 
 The seeds are committed. `make test` plays one plan, `make test-long` thirty of each workload, so 210: each has stale
-watches and kills. tests/runtime/test_stale_watches.py plays as many in memory, with kills and without.
+watches and kills. `make properties` plays as many in memory (tests/runtime/test_stale_watches.py), with kills and
+without.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Final
 
@@ -40,10 +41,21 @@ def compare(server: ApiServer, workload: str, logs: Path, seeds: Sequence[int]) 
     """Plays a workload without disturbances, and with those of each seed: the end is the same."""
     undisturbed, runs, violations = play(server, workload, "calm", logs / "calm", None)
     assert (runs, violations) == (WORKLOADS[workload][1], [])
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        played = pool.map(lambda seed: play(server, workload, str(seed), logs / str(seed), seed), seeds)
-        for seed, found in zip(seeds, played, strict=True):
-            assert found == (undisturbed, runs, []), f"seed {seed}"
+
+    def replay(seed: int) -> None:
+        try:
+            found = play(server, workload, str(seed), logs / str(seed), seed)
+        except Exception as error:
+            error.add_note(f"seed {seed}")
+            raise
+        assert found == (undisturbed, runs, []), f"seed {seed}"
+
+    pool = ThreadPoolExecutor(AT_ONCE)
+    try:
+        for played in as_completed([pool.submit(replay, seed) for seed in seeds]):
+            played.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def test_an_edited_table_ends_as_without_disturbances_by_the_same_runs(api_server: ApiServer, tmp_path: Path) -> None:

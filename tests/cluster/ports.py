@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import random
 import socket
+import threading
+from collections import deque
 
 # Below Linux' ephemeral range (32768 on): no outgoing connection takes the port between this check and its use.
 _FIRST, _LAST = 20000, 32000
 _SHARES = 8
 """The last share is for processes that run without xdist."""
+_lock = threading.Lock()
+_given: deque[int] = deque(maxlen=100)
+"""The last ports, whose servers may not listen yet: other threads do not get them."""
 
 
 def is_free(port: int) -> bool:
@@ -28,8 +33,11 @@ def free_ports(count: int) -> list[int]:
     Processes of pytest-xdist never get the same port: each has its own share, by its number.
     """
     candidates = random.SystemRandom().sample(_share(os.environ.get("PYTEST_XDIST_WORKER", "")), 1000)
-    free = (port for port in candidates if is_free(port))
-    return [next(free) for _ in range(count)]
+    with _lock:
+        free = (port for port in candidates if port not in _given and is_free(port))
+        ports = [next(free) for _ in range(count)]
+        _given.extend(ports)
+    return ports
 
 
 def _share(worker: str) -> range:

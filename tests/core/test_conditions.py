@@ -100,6 +100,8 @@ def test_two_findings_of_one_condition_are_an_error() -> None:
         ([READY], [true(ConditionType.READY, Reason.TABLE_MATCHES_SPEC, "schema 4")], []),
         ([NOT_READY], [false(ConditionType.READY, Reason.TABLE_CLAIMED, "by x")], ["Warning TableClaimed"]),
         ([], list(reconciling(Reason.PROVISIONING, "run a")), []),
+        (list(idle(Reason.NO_ACTION_NEEDED)), list(reconciling(Reason.PROVISIONING, "run a")), []),
+        (list(stalled(Reason.INVALID_SPEC, "x")), list(reconciling(Reason.PROVISIONING, "r")), ["Normal Provisioning"]),
         ([], list(reconciling(Reason.LAUNCHING, "pod")), ["Normal Launching"]),
         (list(reconciling(Reason.LAUNCHING, "pod")), list(reconciling(Reason.RUNNING, "pod")), ["Normal Running"]),
         (list(reconciling(Reason.RUNNING, "pod")), list(reconciling(Reason.BACKING_OFF, "1")), ["Warning BackingOff"]),
@@ -125,6 +127,8 @@ def test_two_findings_of_one_condition_are_an_error() -> None:
         "only the message changed",
         "another reason",
         "a run makes the table: its result is another event",
+        "a run alters the table",
+        "a run makes the table once an obstacle is gone",
         "a run starts",
         "the next step of a run",
         "a retry",
@@ -161,11 +165,12 @@ def test_a_repeated_reason_or_message_makes_no_second_event(sentence: str, secon
     assert [note.reason for note in transitions((), new)] == [Reason.INVALID_SPEC], sentence
 
 
-def test_the_success_of_a_run_announces_that_its_table_is_ready() -> None:
+def test_a_transition_that_another_event_announces_makes_none() -> None:
     done = EventNote(type_="Normal", reason=Reason.RUN_SUCCEEDED, note="Provision: the table was made")
-    failed = EventNote(type_="Warning", reason=Reason.ACCESS_DENIED, note="Provision: no access")
-    for said, events in (((done,), [done.reason]), ((failed,), [failed.reason, READY.reason]), ((), [READY.reason])):
-        found = report(conditions(READY_UNKNOWN), [READY], generation=1, now=NOW, events=said)
+    for announced, events in ((READY.reason, [done.reason]), (None, [done.reason, READY.reason])):
+        found = report(
+            conditions(READY_UNKNOWN), [READY], generation=1, now=NOW, events=[done], announced=announced
+        )
         assert [note.reason for note in found.events] == events
 
 

@@ -28,11 +28,13 @@ class RoutedCluster:
     def __init__(self) -> None:
         self.time = time = VirtualTime()
         self.heartbeats: list[str] = []
+        self.doubtful: list[Key] = []
+        """Objects of which an event may have been lost."""
         self.queue: WorkQueue[Key] = WorkQueue(
             namespace_of=lambda key: key.namespace,
             clock=time.seconds,
             call_later=time.call_later,
-            on_late=lambda _: None,
+            on_late=self.doubtful.append,
         )
         self.cache = Cache()
         self.router = ChangeRouter(

@@ -49,6 +49,8 @@ class OneDriverStore(ObjectStore):
     """Records each driver that is created while another one of the same physical table runs, but for shared Pods."""
 
     violations: list[str] = field(default_factory=list)
+    busy: Callable[[], set[str]] = set
+    """Tables on which the drivers of shared Pods work."""
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         if kind is Kind.POD and not is_batch(body):
@@ -56,6 +58,7 @@ class OneDriverStore(ObjectStore):
             running = {name: self.peek(Kind.POD, namespace, name) for name in self.names(Kind.POD)}
             others = {name: pod for name, pod in running.items() if runs(pod) and not is_batch(pod or {})}
             doubles = [name for name, pod in others.items() if self.place_of(namespace, pod) == place]
+            doubles += [f"a turn of {name}" for name in self.busy() if name == place]
             self.violations += [f"{body['metadata']['name']} beside {name}" for name in doubles]
         return await super().create(kind, namespace, body)
 
@@ -115,6 +118,8 @@ class World:
 
     sharing: SharingFacts | None = None
     """How runs share Pods; None: each has its own."""
+    ends_kills = True
+    """Whether no kill comes after the disturbances."""
 
     def __init__(self, acts: Sequence[tuple[int, Act]], dice: random.Random | None, *, kills: bool = False) -> None:
         self.acts, self.dice, self.kills = acts, dice, kills and dice is not None
@@ -131,7 +136,7 @@ class World:
             for number in range(ROUNDS):
                 if number == ROUNDS // 2:
                     self.disturbance.end()
-                    self.kills &= self.dice is None
+                    self.kills &= not self.ends_kills
                 await self.round(number)
         return self
 

@@ -217,6 +217,7 @@ async def test_a_list_enqueues_unfinished_runs_one_after_the_other(cluster: Rout
     for body in bodies:
         await cluster.on_event(Kind.RUN, "ADDED", body)
     cluster.on_listed(Kind.RUN, bodies)
+    assert len(set(cluster.doubtful)) == 60, "also a reconcile before its turn reads the Pod live"
     enqueued = []
     for _ in range(3):
         cluster.time.advance(1)

@@ -105,6 +105,7 @@ async def test_a_namespace_after_the_next_list() -> None:
     assert names(operator) == {SHOP}
     assert operator.slots._last_start == {SHOP: 1}
     await delete_all(operator)
+    assert names(operator) == {SHOP}
     await operator.resync.catch_up()
     assert names(operator) == set()
     await operator.stop()

@@ -129,6 +129,8 @@ def test_the_counters_of_a_namespace_without_objects_are_removed() -> None:
         metrics.runs.attempt_ended(namespace, "Write", Reason.OUT_OF_MEMORY, 60)
         metrics.runs.run_ended(namespace, "Write", "Failed", Reason.OUT_OF_MEMORY, 61)
     metrics.runs.keep_namespaces({"bank"})
+    assert 'namespace="shop"' in metrics.text().decode(), "its last values are not scraped yet"
+    metrics.runs.keep_namespaces({"bank"})
     text = metrics.text().decode()
     assert 'namespace="shop"' not in text
     assert 'paimon_operator_used_pod_seconds_total{namespace="bank"} 60.0' in text

@@ -89,6 +89,17 @@ async def test_a_delayed_key_is_queued_after_its_delay(timed: TimedQueue) -> Non
     assert await timed.drain() == ["a"]
 
 
+async def test_a_key_of_which_an_event_may_be_lost_is_late_from_then_on_whatever_enqueues_it(timed: TimedQueue) -> None:
+    timed.queue.add("waits")
+    timed.queue.add_late_after("waits", 10)
+    timed.queue.add_late_after("comes", 10)
+    assert timed.late == ["waits", "comes"]
+    timed.queue.add("comes")
+    assert sorted(await timed.drain()) == ["comes", "waits"]
+    timed.time.advance(10)
+    assert await timed.drain() == []
+
+
 async def test_a_key_whose_time_has_come_is_late_unless_it_was_expected_or_enqueued_before(timed: TimedQueue) -> None:
     timed.queue.add_after("late", 10)
     timed.queue.add_after("expected", 10, expected=True)

@@ -41,6 +41,7 @@ class SharedWorld(World):
         self.drivers: dict[str, SharedDriver] = {}
         self.shared: list[str] = []
         """Name of each run that was performed in a shared Pod."""
+        self.store.busy = self._busy
 
     async def drive(self) -> None:
         await super().drive()
@@ -54,13 +55,18 @@ class SharedWorld(World):
             self.drivers[name].operator = self.operator
             await self._turn(self.drivers[name])
 
+    def _busy(self) -> set[str]:
+        """Tables with a turn in progress: it was performed, and the driver has not reported that."""
+        return {driver.performed[-1] for driver in self.drivers.values() if driver.unreported is not None}
+
     async def _turn(self, driver: SharedDriver) -> None:
         """One turn. An operator that is killed or decides nothing is asked again in the next round."""
-        done, asked = len(driver.performed), driver.left[:1]
+        done, asked, busy = len(driver.performed), driver.left[:1], self._busy() - set(driver.performed[-1:])
         try:
             await (driver.turn() if driver.left else driver.ask())
         except TimeoutError:
             return
+        self.store.violations += [f"two turns of {name}" for name in busy & set(driver.performed[done:])]
         if len(driver.performed) > done:
             self.performed += [(self._type(run), run) for run in asked]
             self.shared += asked

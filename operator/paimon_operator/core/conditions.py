@@ -29,9 +29,10 @@ GOOD_WHEN_TRUE: Final = frozenset(
 _WARNING_REASONS = {Reason.BACKING_OFF, Reason.UNSCHEDULABLE, Reason.STOPPING}
 """Reasons of Reconciling that are announced by a Warning."""
 _ANNOUNCED_WHEN_FIRST_GOOD = {ConditionType.READY, ConditionType.SUCCEEDED}
-_OF_READY_TABLES = {Reason.TABLE_MATCHES_SPEC}
-_ANNOUNCED_BY_ITS_RESULT = Reason.PROVISIONING
-"""Reason of Reconciling that makes no Event: the run's result does, and until then the condition stands."""
+_USUAL_WORK: Final = Reason.PROVISIONING
+"""Reason of Reconciling that makes no Event after a state without problems: the result of its run makes one."""
+_WITHOUT_PROBLEMS: Final = {Reason.NO_ACTION_NEEDED, Reason.SUSPENDED}
+"""Reasons of Reconciling before such work. The end of a suspension makes an Event of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,17 +104,17 @@ def report(
     generation: int,
     now: datetime,
     events: Iterable[EventNote] = (),
+    announced: Reason | None = None,
 ) -> ConditionReport:
     """Ends every reconcile: findings become conditions, and transitions become Events behind `events`.
 
-    The success of a run announces also that its table is Ready. `before` are the stored conditions. Raises ValueError
-    where `replaced` does.
+    `before` are the stored conditions. A transition with the reason `announced` makes no Event, because `events` have
+    one that says the same. Raises ValueError where `replaced` does.
     """
-    old, given = tuple(before), tuple(events)
+    old = tuple(before)
     conditions = replaced(old, findings, generation=generation, now=now)
-    is_said = any(note.reason == Reason.RUN_SUCCEEDED for note in given)
-    changed = (note for note in transitions(old, conditions) if not (is_said and note.reason in _OF_READY_TABLES))
-    notes = without_repetition((*given, *changed))
+    changed = (note for note in transitions(old, conditions) if note.reason != announced)
+    notes = without_repetition((*events, *changed))
     return ConditionReport(conditions=conditions, events=notes, generation=generation)
 
 
@@ -181,8 +182,8 @@ def _note(before: Condition | None, after: Condition) -> EventNote | None:
 
 
 def _is_announced(before: Condition | None, after: Condition) -> bool:
-    if after.type is ConditionType.RECONCILING and after.reason == _ANNOUNCED_BY_ITS_RESULT:
-        return False
+    if after.type is ConditionType.RECONCILING and after.reason == _USUAL_WORK:
+        return before is not None and before.reason not in _WITHOUT_PROBLEMS
     if after.type in (ConditionType.RECONCILING, ConditionType.SUSPENDED):
         ended = before is not None and before.status is ConditionStatus.TRUE
         return after.status is ConditionStatus.TRUE or (ended and after.type is ConditionType.SUSPENDED)

@@ -22,7 +22,7 @@ All names begin with `{PREFIX}_`. `make generate` writes this page from the regi
 * `type` is the type of a run, such as Compact. `reason` is a word of [reasons.md](reasons.md).
 * `namespace` is that of the objects. A scrape needs `honor_labels: true`, or Prometheus calls it `exported_namespace`.
   The chart's ServiceMonitor sets it.
-  The counters of a namespace end with the first list of objects (`resyncInterval`) that finds none in it.
+  The counters of a namespace end once two lists of objects (`resyncInterval`) have found none in it.
 * Only the series of `{PREFIX}_table_...` name a table. `metrics.perTable` of the chart limits their number, or
   turns them off. `{PREFIX}_tables_without_series` counts the tables that are left out.
 * [runbooks.md](runbooks.md) has the alerts, and [monitoring.md](monitoring.md) the queries for usual questions.

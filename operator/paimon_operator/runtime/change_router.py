@@ -7,7 +7,6 @@ reports the error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import count
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
@@ -42,8 +41,8 @@ _DELETED: Final = "DELETED"
 _NONE: Final = Revision(-1, "")
 _TOGETHER: Final = 5.0
 """Seconds in which changes of the tables of one catalog are collected."""
-_UNFINISHED_PACE: Final = 20.0
-"""Unfinished runs to reconcile per second after a list. Each reads its Pod live."""
+_RESTLESS_PACE: Final = 20.0
+"""Runs that are not at rest to reconcile per second after a list. Each reads its Pod live."""
 ModelT = TypeVar("ModelT", bound=ApiModel)
 
 
@@ -153,14 +152,16 @@ class ChangeRouter:
         for ghost in self._cache.replace(kind, listed.keys(), bodies, before):
             self._enqueue(self._affected(ghost, known[ghost]))
         now = self._cache.revisions(kind)
-        unchanged, unfinished = [], count(1)
+        unchanged, restless = [], []
         for key in (key for key in listed if key in now):
             if stood.get(key) != now[key]:
                 self._enqueue(self._affected(key, known.get(key)))
             elif kind is not Kind.RUN:
                 unchanged.append(key)
             elif not self._cache.is_at_rest(key):
-                self._queue.add_after(key, next(unfinished) / _UNFINISHED_PACE)
+                restless.append(key)
+        for number, key in enumerate(restless, start=1):
+            self._queue.add_late_after(key, number / _RESTLESS_PACE)
         return unchanged
 
     def enqueue_after(self, key: Key, delay: float) -> None:

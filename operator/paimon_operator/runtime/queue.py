@@ -73,6 +73,14 @@ class WorkQueue(Generic[K]):
         self._on_late(key)
         self.add(key)
 
+    def add_late_after(self, key: K, delay: float) -> None:
+        """Enqueues the key after `delay` seconds at the latest, because an event of it may have been lost already.
+
+        Its next reconcile knows that, also one that comes earlier for another reason.
+        """
+        self._on_late(key)
+        self.add_after(key, delay, expected=True)
+
     def add_after(self, key: K, delay: float, *, expected: bool = False) -> None:
         """Enqueues the key after `delay` seconds. The earlier of two times applies; a waiting key stays as it is.
 

@@ -47,6 +47,8 @@ class PrometheusRunMetrics:
         killed = "Attempts that ran out of memory, by namespace and type of the run."
         self._out_of_memory = made.counter("namespace_attempts_out_of_memory", killed, "namespace", "type")
         self._namespaces: set[str] = set()
+        self._leaving: set[str] = set()
+        """Without an object at the last call of `keep_namespaces`."""
 
     def _start_at_zero(self) -> None:
         types = operations.OPERATIONS.types
@@ -67,11 +69,13 @@ class PrometheusRunMetrics:
         self._late.labels(type_).observe(late_seconds)
 
     def keep_namespaces(self, live: Set[str]) -> None:
-        """Removes the counters of other namespaces: they have no objects any more."""
-        for gone in self._namespaces - live:
+        """Removes the counters of namespaces that twice in turn are not `live`: a scrape has had their last values."""
+        absent = self._namespaces - live
+        for gone in absent & self._leaving:
             for counter in (self._used, self._finished_of, self._out_of_memory):
                 counter.remove_by_labels({"namespace": gone})
-        self._namespaces &= live
+        self._namespaces -= absent & self._leaving
+        self._leaving = absent & self._namespaces
 
     def run_known(self, namespace: str, type_: str) -> None:
         self._namespaces.add(namespace)

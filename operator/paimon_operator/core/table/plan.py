@@ -20,6 +20,7 @@ from paimon_operator.core.conditions import Finding, report
 from paimon_operator.core.decision import Decision, Delete, EventNote
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.operations import registry, row_checks
+from paimon_operator.core.operations.operation import Role
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
@@ -131,6 +132,7 @@ def _decided(
             *decision_events(table.status, outcome.status),
             *outcome.events,
         ),
+        announced=Reason.TABLE_MATCHES_SPEC if _has_established(table.status, followed) else None,
     )
     status = reported.into(outcome.status).model_copy(update={"verified_generation": None})
     named = {each.name for each in named_runs(status)}
@@ -141,6 +143,13 @@ def _decided(
         events=reported.events,
         requeue_after=outcome.requeue_after,
     )
+
+
+def _has_established(before: TableStatus, followed: ActiveRunState) -> bool:
+    """Whether the run that makes the table, or verifies it, has just succeeded: its Event says so."""
+    active = before.active_run
+    ends = any(note.reason == Reason.RUN_SUCCEEDED for note in followed.events)
+    return ends and active is not None and registry.OPERATIONS.has_role(active.type, Role.ESTABLISHES_TABLE)
 
 
 def _everywhere(wanted: Wanted, observed: TableObserved, status: TableStatus) -> list[Finding]:
