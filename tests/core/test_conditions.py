@@ -168,9 +168,7 @@ def test_a_repeated_reason_or_message_makes_no_second_event(sentence: str, secon
 def test_a_transition_that_another_event_announces_makes_none() -> None:
     done = EventNote(type_="Normal", reason=Reason.RUN_SUCCEEDED, note="Provision: the table was made")
     for announced, events in ((READY.reason, [done.reason]), (None, [done.reason, READY.reason])):
-        found = report(
-            conditions(READY_UNKNOWN), [READY], generation=1, now=NOW, events=[done], announced=announced
-        )
+        found = report(conditions(READY_UNKNOWN), [READY], generation=1, now=NOW, events=[done], announced=announced)
         assert [note.reason for note in found.events] == events
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass, OutsideCommit

@@ -96,8 +96,7 @@ _OF_HOLDS: Final[Mapping[str, Cause]] = {
 }
 
 _OF_OBSTACLES: Final[Mapping[str, Cause]] = {
-    each.reason: each
-    for each in (Cause.NO_CATALOG, Cause.INVALID_CATALOG, Cause.OVERLAPPING_WAREHOUSE, Cause.CLAIMED)
+    each.reason: each for each in (Cause.NO_CATALOG, Cause.INVALID_CATALOG, Cause.OVERLAPPING_WAREHOUSE, Cause.CLAIMED)
 }
 
 

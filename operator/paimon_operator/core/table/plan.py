@@ -24,14 +24,14 @@ from paimon_operator.core.operations.operation import Role
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
-from paimon_operator.core.table import active_run, clocks, deletion, holds, pruning, steps, table_conditions
+from paimon_operator.core.table import active_run, clocks, deletion, holds, pruning, steps, stopped, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.bucket_advice import bucket_advice
 from paimon_operator.core.table.companions import named_runs
 from paimon_operator.core.table.decision_events import decision_events
 from paimon_operator.core.table.drift_report import drift_events, drifted
 from paimon_operator.core.table.observed import TableObserved, Wanted
-from paimon_operator.core.table.steps import Outcome
+from paimon_operator.core.table.outcome import REQUEUE_WHILE_ACTIVE, Outcome
 from paimon_operator.core.table.table_conditions import Blocker
 from paimon_operator.core.table.usage import without_old_sizes
 from paimon_operator.core.trusted_times import with_trusted_times
@@ -48,7 +48,7 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
         return deletion.plan_deletion(wanted, observed, now)
     if observed.namespace_terminating:
         # Nothing can be created any more, and the table's own deletion follows.
-        return Decision(status=None, requeue_after=steps.REQUEUE_WHILE_ACTIVE)
+        return Decision(status=None, requeue_after=REQUEUE_WHILE_ACTIVE)
     decision = _of_living(wanted, observed, untrusted, now)
     if FINALIZER in table.metadata.finalizers or observed.catalog is None:  # (without it nothing is started)
         return decision
@@ -70,7 +70,7 @@ def _of_living(
     seen = table.model_copy(update={"status": current})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (
-        steps.without_context(seen, followed, resolved, now)
+        stopped.without_context(seen, followed, resolved, now)
         if isinstance(resolved, Blocker)
         else steps.with_context(resolved, observed, followed)
     )
@@ -89,7 +89,7 @@ def _withdrawn(run: PaimonRun) -> Decision[TableStatus]:
     """Deletes a run that could be created at last, and whose table another object has meanwhile: it has no Pod yet."""
     deleted = run.metadata.deletion_timestamp is not None
     actions = () if deleted else (Delete(kind=Kind.RUN, name=run.metadata.name, uid=run.metadata.uid),)
-    return Decision(status=None, actions=actions, requeue_after=steps.REQUEUE_WHILE_ACTIVE)
+    return Decision(status=None, actions=actions, requeue_after=REQUEUE_WHILE_ACTIVE)
 
 
 def _resolve(wanted: Wanted, observed: TableObserved, now: datetime) -> TableContext | Blocker:
@@ -135,14 +135,17 @@ def _decided(
         announced=Reason.TABLE_MATCHES_SPEC if _has_established(table.status, followed) else None,
     )
     status = reported.into(outcome.status).model_copy(update={"verified_generation": None})
-    named = {each.name for each in named_runs(status)}
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     return Decision(
         status=status,
-        actions=(*outcome.actions, *pruning.outlived(observed.runs, observed.finished, named, policy)),
+        actions=(*outcome.actions, *pruning.outlived(observed.runs, observed.finished, _names(status), policy)),
         events=reported.events,
         requeue_after=outcome.requeue_after,
     )
+
+
+def _names(status: TableStatus) -> set[str]:
+    return {each.name for each in named_runs(status)}
 
 
 def _has_established(before: TableStatus, followed: ActiveRunState) -> bool:

@@ -7,23 +7,20 @@ unsafe, suspension, establishing the table, what is due, nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
 
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason, known_reason
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import RunTrigger
-from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, QueuedRun, TableStatus
 from paimon_operator.core.commits import commit_safety
-from paimon_operator.core.decision import Action, EventNote
+from paimon_operator.core.decision import Action
 from paimon_operator.core.operations import drift_policy, drift_state, edits, registry
 from paimon_operator.core.operations.base import DueRun, started
-from paimon_operator.core.operations.causes import Cause, cause_of_obstacle
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.operations.operation import Role, Scheduled
-from paimon_operator.core.operations.verification import is_verified, state_of, with_effective, with_state
+from paimon_operator.core.operations.verification import is_verified, state_of, with_effective
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.ownership import (
     recreation_wanted,
@@ -41,57 +38,14 @@ from paimon_operator.core.table import (
     rank,
     run_queue,
     selection,
+    stopped,
     table_conditions,
 )
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
+from paimon_operator.core.table.outcome import REQUEUE_WHILE_ACTIVE, Outcome
 from paimon_operator.core.table.table_conditions import Blocker, Findings
 from paimon_operator.errors import SpecError
-
-REQUEUE_WHILE_ACTIVE: Final = timedelta(minutes=1)
-"""Covers a missed event: the end of the run arrives as a watch event."""
-REQUEUE_WHILE_CLAIMED: Final = timedelta(minutes=5)
-"""Covers a missed event: the deletion of the other PaimonTable arrives as a watch event."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What a step decides: the status without its conditions, the findings for these, and the actions."""
-
-    status: TableStatus
-    findings: Findings
-    actions: tuple[Action, ...] = ()
-    events: tuple[EventNote, ...] = ()
-    requeue_after: timedelta | None = None
-
-
-def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Blocker, now: datetime) -> Outcome:
-    """Starts nothing, because the manifest is invalid. An active run continues."""
-    status = table.status
-    if followed.missing:
-        status = active_run.given_up(table, obstacle.reason, obstacle.message, now)
-    claimed = obstacle.reason is Reason.TABLE_CLAIMED
-    if not claimed and obstacle.reason not in table_conditions.OF_THE_CATALOG:
-        status = _without_plan(status, now)
-    return Outcome(
-        status=selection.stopped(status, now, cause_of_obstacle(obstacle.reason), obstacle.message),
-        findings=table_conditions.refused(table, status, obstacle),
-        requeue_after=REQUEUE_WHILE_CLAIMED if claimed else None,
-    )
-
-
-def _without_plan(status: TableStatus, now: datetime) -> TableStatus:
-    """The status without the plan of a former manifest. A run that waits for its approval is repeated after the edit.
-
-    Such a plan was made from the table, so only a run makes it again.
-    """
-    state = state_of(status)
-    if status.plan is None:
-        return status
-    if state.failure is not None and state.failure.reason == Reason.AWAITING_APPROVAL:
-        failure = state.failure.model_copy(update={"next_try": now})
-        status = with_state(status, state.model_copy(update={"failure": failure}))
-    return status.model_copy(update={"plan": None})
 
 
 def with_context(context: TableContext, observed: TableObserved, followed: ActiveRunState) -> Outcome:
@@ -103,17 +57,13 @@ def with_context(context: TableContext, observed: TableObserved, followed: Activ
     for scheduled in _all_scheduled():
         status = scheduled.with_next_ticks(context, status)
     status = drift_state.with_accepted(context, edits.with_edit(context, status))
-    if followed.run is not None and table_conditions.is_unknown(followed.run):
-        status = selection.waiting(context, status, Cause.UNKNOWN_RESULT, f"it is unknown whether run {followed.run.metadata.name} has committed")
-        return Outcome(status=status, findings=table_conditions.unknown_result(context, status, followed.run))
-    if status.active_run is not None and followed.taken:
-        findings = table_conditions.name_taken(context, status, status.active_run)
-        status = selection.waiting(context, status, Cause.TAKEN_NAME, f"run {status.active_run.name}")
-        return Outcome(status=status, findings=findings, requeue_after=REQUEUE_WHILE_ACTIVE)
-    stopped = _stopped(context, status) if followed.missing else None
-    if stopped is not None:
+    stuck = stopped.by_its_run(context, followed, status)
+    if stuck is not None:
+        return stuck
+    blocker = _stopped(context, status) if followed.missing else None
+    if blocker is not None:
         table = context.table.model_copy(update={"status": status})
-        status = active_run.given_up(table, stopped.reason, stopped.message, context.now)
+        status = active_run.given_up(table, blocker.reason, blocker.message, context.now)
     if giving_way.has_given_way(status, followed.run):
         return _after_giving_way(context, observed, giving_way.deferred(status))
     if status.active_run is not None:
