@@ -15,6 +15,7 @@ from typing import Any, Final
 import pytest
 
 from paimon_operator.api.retention import Retention
+from paimon_operator.core.operations.registry import OPERATIONS
 from tests.apiserver.api import kubectl
 from tests.apiserver.crds import NAMESPACE, Objects
 from tests.cluster.apiserver import ApiServer
@@ -66,6 +67,12 @@ SORTED: Final[dict[str, Any]] = {
         "mode": "Dedicated",
         "sort": {"order": "Order", "columns": ["what"], "schedule": HOURLY, "when": {"unsortedFilesPerPartition": 9}},
     },
+}
+
+
+MARKED: Final[dict[str, Any]] = {
+    "schema": KEYED["schema"],
+    "markPartitionsDone": {"timeInterval": "1d", "idleTime": "1h", "timestampPattern": "$day", "schedule": HOURLY},
 }
 
 
@@ -141,7 +148,7 @@ ANSWERS: Final = {
             block=("Compaction", "Full"),
             decided=("Waiting", "WaitingForWindow"),
             message="in the window that opens at 2026-11-23T01:00:00Z",
-            checks={},
+            checks={"sortedRunsPerBucket": ("4", "2", "true"), "level0FilesPerBucket": ("9", "1", "true")},
             next="2026-11-22T03:00:00Z",
             last="2026-11-22T02:05:00Z",
             applies=("retention.records",),
@@ -150,7 +157,7 @@ ANSWERS: Final = {
             block=("Retention",),
             decided=("Waiting", "WaitingForWindow"),
             message="in the window that opens at 2026-11-23T01:00:00Z",
-            checks={},
+            checks={"timeRetained": ("9h", "1h", "true"), "numRetainedMin": ("12", "10", "false")},
             next="2026-11-22T03:00:00Z",
             last="2026-11-22T02:05:00Z",
             applies=("retention.changelogs", "retention.consumers", "tags"),
@@ -174,6 +181,16 @@ ANSWERS: Final = {
             last="2026-11-22T02:05:00Z",
         ),
     ],
+    "marked": [
+        Answer(
+            block=("Partitions Done",),
+            decided=("Skipped", "NotNeeded"),
+            message="(threshold 1). A run starts at the first tick after the next commit",
+            checks={"unmarkedPartitions": ("0", "1", "false")},
+            next="2026-11-22T11:00:00Z",
+            last="2026-11-22T02:05:00Z",
+        ),
+    ],
 }
 """Table -> its blocks at 10:00:30, after each has run in the night. The catalog of `events` has no windows."""
 
@@ -191,18 +208,20 @@ def decided_table(name: str, spec: dict[str, Any], **catalog: Any) -> TableWorld
     numbers: dict[str, Any] = {"sortedRunsMax": 4, "level0FilesMax": 9, "deleteRatio": "25%", "snapshots": 12}
     numbers |= {"oldestSnapshot": seen.now - timedelta(hours=9), "oldestPartition": "day=2026-10-01"}
     measure(seen, **numbers)
-    record_orphans(seen)
+    record_found(seen)
     seen.settle()
     return seen
 
 
-def record_orphans(seen: TableWorld) -> None:
-    """The last search for orphan files has reported some."""
-    state = seen.table.status.orphan_files
-    if state is not None:
-        found = state.model_copy(update={"files": 9, "bytes": 90})
-        status = seen.table.status.model_copy(update={"orphan_files": found})
-        seen.table = seen.table.model_copy(update={"status": status})
+def record_found(seen: TableWorld) -> None:
+    """The last search for orphan files has reported some, and the last marks have left no partition without one."""
+    status = seen.table.status
+    update: dict[str, Any] = {}
+    if status.orphan_files is not None:
+        update["orphan_files"] = status.orphan_files.model_copy(update={"files": 9, "bytes": 90})
+    if status.partitions_done is not None:
+        update["partitions_done"] = status.partitions_done.model_copy(update={"unmarked": 0, "snapshot": 2})
+    seen.table = seen.table.model_copy(update={"status": status.model_copy(update=update)})
 
 
 def indent_of(line: str) -> int:
@@ -245,7 +264,7 @@ def shown(objects: Objects, api_server: ApiServer) -> dict[str, list[str]]:
     lines = {}
     windows = {"maintenanceWindows": [NIGHT]}
     tables: dict[str, tuple[dict[str, Any], dict[str, Any]]]
-    tables = {"orders": (KEYED, windows), "tagged": (TAGGED, windows), "events": (SORTED, {})}
+    tables = {"orders": (KEYED, windows), "tagged": (TAGGED, windows), "events": (SORTED, {}), "marked": (MARKED, {})}
     for name, (spec, catalog) in tables.items():
         manifest = builders.table_manifest(name, **spec)
         objects.create(manifest)
@@ -281,6 +300,20 @@ def test_these_are_all_blocks_with_a_schedule(shown: dict[str, list[str]]) -> No
             heading = f"{' ' * (indent_of(lines[0]) + 2 * (len(name) - 1))}{name[-1]}:"
             if heading in lines and name[0] != "Effective" and "Schedule" in fields_of(below(lines, *name)):
                 assert name in answered, (table, name)
+
+
+def test_each_operation_with_a_schedule_is_answered_for() -> None:
+    """But writes, which are no maintenance, and Provision, Rescale and Observe, which belong to the schema."""
+    of_block = {
+        "Compaction": "Compact",
+        "Retention": "ExpireSnapshots",
+        "Partition Expiry": "ExpirePartitions",
+        "Orphan Files": "RemoveOrphanFiles",
+        "Partitions Done": "MarkPartitionsDone",
+    }
+    answered = {of_block[answer.block[0]] for answers in ANSWERS.values() for answer in answers}
+    recurring = {each.type for each in OPERATIONS.recurring if each.in_windows or each.is_maintenance}
+    assert answered == recurring
 
 
 def test_each_block_of_retention_and_the_tags_are_answered_for() -> None:

@@ -15,6 +15,7 @@ from paimon_operator.core.table.observed import TableObserved
 from paimon_operator.core.table.run_slots import RunLimit
 from tests.core.table import rescaling, stopped_cases
 from tests.core.table.edited_table import ready, refuse, wait_for_approval
+from tests.core.table.marked_table import marked
 from tests.core.table.measured import HOURLY, decision_of, due, measure, measured_table
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -64,6 +65,12 @@ def no_partition() -> LastDecision:
     measure(seen, oldestPartition="day=2026-11-20")
     seen.settle()
     return decided(seen.table.status.partition_expiry)
+
+
+def every_partition_marked() -> LastDecision:
+    seen = marked()
+    seen.settle()
+    return decided(seen.table.status.partitions_done)
 
 
 def nothing_written() -> LastDecision:
@@ -312,6 +319,7 @@ CASES: dict[Cause, Callable[[], LastDecision]] = {
     Cause.OTHER_WRITER: other_writer,
     Cause.NO_SNAPSHOT: no_snapshot,
     Cause.NO_PARTITION: no_partition,
+    Cause.EVERY_PARTITION_MARKED: every_partition_marked,
     Cause.NOTHING_WRITTEN: nothing_written,
     Cause.ALREADY_LOADED: already_loaded,
     Cause.DONE: done,

@@ -14,21 +14,12 @@ from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.validation.blocks import with_valid_blocks
 from paimon_operator.core.validation.table import broken_rules
 from paimon_operator.errors import SpecError
+from tests.core.table.marked_table import DAILY, HALF_HOURLY, SCHEMA, marked
+from tests.core.table.measured import checks_of, measure
 from tests.support import builders
 from tests.support.table_world import TableWorld
 
 MARKS = ("MarkPartitionsDone", "")
-SCHEMA: dict[str, Any] = {
-    "columns": [
-        {"name": "id", "type": "BIGINT"},
-        {"name": "dt", "type": "STRING"},
-        {"name": "n", "type": "INT"},
-        {"name": "on", "type": "BOOLEAN"},
-    ],
-    "partitionKeys": ["dt"],
-}
-DAILY: dict[str, Any] = {"timeInterval": "1d", "idleTime": "1h"}
-HALF_HOURLY = {**DAILY, "schedule": "*/30 * * * *"}
 
 
 def world(catalog: dict[str, Any] | None = None, *, block: dict[str, Any] | None, **spec: Any) -> TableWorld:
@@ -58,6 +49,42 @@ def test_partitions_are_marked_by_their_schedule() -> None:
     assert seen.run_due() == [MARKS]
     assert state(seen).next is not None
     assert state(seen).last_run is not None
+
+
+def test_no_run_starts_while_every_partition_is_marked_and_nothing_was_committed() -> None:
+    seen = marked()
+    assert seen.run_due() == []
+    decision = state(seen).decision
+    assert decision is not None
+    assert (decision.result, decision.reason) == (DecisionResult.SKIPPED, Reason.NOT_NEEDED)
+    assert checks_of(decision) == {"unmarkedPartitions": ("0", "1", False)}
+    measure(seen, snapshot=8)
+    seen.wait(minutes=30)
+    assert seen.run_due() == [MARKS], "after a commit there may be another partition, or a newer file"
+
+
+@pytest.mark.parametrize("left", ["notYetDone", "remaining", "unreadable"])
+def test_a_run_starts_while_any_partition_has_no_mark(left: str) -> None:
+    seen = marked(**{left: 2})
+    seen.settle()
+    decision = state(seen).decision
+    assert decision is not None
+    assert decision.result is DecisionResult.STARTED
+    assert checks_of(decision) == {"unmarkedPartitions": ("2", "1", True)}
+    assert seen.run_due() == []
+    assert state(seen).last_run is not None
+
+
+def test_a_run_starts_where_the_last_one_did_not_say_which_snapshot_it_has_seen() -> None:
+    seen = marked(snapshot=None)
+    measure(seen, snapshot=7)
+    assert seen.run_due() == [MARKS]
+
+
+def test_a_measurement_that_does_not_hold_any_more_answers_no_tick() -> None:
+    seen = marked()
+    seen.wait(days=1)
+    assert seen.run_due() == [MARKS]
 
 
 def test_without_a_schedule_they_are_marked_once_an_hour_in_the_minute_of_the_table() -> None:

@@ -38,6 +38,7 @@ NEXT = {
     cases.no_snapshot: "A run starts at the first tick that finds more than 10 snapshots of which the oldest",
     cases.no_partition: "A run starts at the first tick after 2026-12-20T00:00:00Z",
     cases.nothing_written: "A run starts at the first tick after the first commit",
+    cases.every_partition_marked: "A run starts at the first tick after the next commit",
     cases.failed_for_good: "it waits for its next tick",
     cases.too_many_orphans: "the condition Stalled says what to do",
     cases.failed_for_now: "the next try is at 2026-11-21T09:1",

@@ -222,6 +222,16 @@ class OrphanFilesState(ScheduleState):
     """Their bytes."""
 
 
+class PartitionsDoneState(ScheduleState):
+    """State of marking partitions as done."""
+
+    unmarked: Int64 | None = None
+    """Partitions without a mark after the last run that succeeded: not done yet, left for the next run, or without a
+    time that can be read."""
+    snapshot: Int64 | None = None
+    """Snapshot of the table at that run."""
+
+
 class VerificationState(ApiModel):
     """Verification of maintenance, which is to change no row."""
 
@@ -333,7 +343,7 @@ class TableStatus(ApiModel):
     """State of snapshot expiry, which also expires changelogs, consumers and tags."""
     partition_expiry: ScheduleState | None = None
     """State of partition expiry."""
-    partitions_done: ScheduleState | None = None
+    partitions_done: PartitionsDoneState | None = None
     """State of marking partitions as done."""
     orphan_files: OrphanFilesState | None = None
     """State of the search for orphan files."""

@@ -29,6 +29,7 @@ class Cause(Enum):
     OTHER_WRITER = (_SKIPPED, Reason.OUTSIDE_COMMIT, "sort does not run beside another writer")
     NO_SNAPSHOT = (_SKIPPED, Reason.NOT_NEEDED, "no snapshot may expire")
     NO_PARTITION = (_SKIPPED, Reason.NOT_NEEDED, "no partition is older than expirationTime")
+    EVERY_PARTITION_MARKED = (_SKIPPED, Reason.NOT_NEEDED, "every partition has its mark")
     NOTHING_WRITTEN = (_SKIPPED, Reason.NOT_NEEDED, "nothing was written to the table yet")
     ALREADY_LOADED = (_SKIPPED, Reason.NOT_NEEDED, "the table has the files of the write")
     DONE = (_SKIPPED, Reason.RUN_SUCCEEDED, "the last run succeeded, and no tick follows")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -53,7 +54,8 @@ def compaction_need(context: TableContext, status: TableStatus, strategy: Compac
     if health is None or when is None or not _is_measured(context.spec, health, when):
         return UNKNOWN
     if _expires_records(context, strategy):
-        return UNKNOWN
+        shown = (*_of_files(context.spec, health, when, strategy), *_of_time(context, status, when, strategy))
+        return replace(UNKNOWN, checks=shown, observed_at=health.observed_at)
     if not has_work(context.spec, health, strategy):
         found = f"{_shape(context.spec, health)}: there is nothing to merge"
         return by_checks((), health.observed_at, cause=Cause.NOTHING_TO_MERGE, found=found, next_run=_TO_MERGE)

@@ -7,6 +7,7 @@ consumers or changelogs come and go with time needs a run at each tick, since th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -30,14 +31,14 @@ _BY_TIME: Final = ("changelog.num-retained", "changelog.time-retained", "consume
 def expiry_need(context: TableContext, status: TableStatus) -> Need:
     """Whether any snapshot may expire. Unknown where the run may have more to do than the measurement shows."""
     health = holding_measurement(context, status)
-    if health is None or health.snapshots is None or not _has_declared_retention(context, status):
-        return UNKNOWN
-    if _may_have_tags(health):
+    if health is None or health.snapshots is None:
         return UNKNOWN
     block = context.effective.retention.snapshots if context.effective.retention else None
     limits = block or SnapshotRetention()
     found = "" if health.oldest_snapshot is not None else "there is no snapshot"
-    checks = _checks(context, health, limits)
+    checks = tuple(_checks(context, health, limits))
+    if not _has_declared_retention(context, status) or _may_have_tags(health):
+        return replace(UNKNOWN, checks=checks, observed_at=health.observed_at)
     next_run = _next_run(limits)
     return by_checks(checks, health.observed_at, cause=Cause.NO_SNAPSHOT, found=found, next_run=next_run)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from paimon_contract.parameters.mark_partitions_done import MarkPartitionsDoneParameters
@@ -10,7 +11,12 @@ from paimon_contract.result import Result
 from paimon_operator.api import units
 from paimon_operator.api.run.result import partitions_done
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.api.table.schedule_state import Check
+from paimon_operator.api.table.status import PartitionsDoneState, TableStatus
+from paimon_operator.core.operations.base import DueRun, RunOutcome
+from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.operations.maintenance.block_schedule import BlockSchedule
+from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
 from paimon_operator.core.operations.operation import OperationSpec
 from paimon_operator.core.spec.context import MARK_PARTITIONS_DONE, TableContext
 from paimon_operator.errors import SpecError
@@ -40,6 +46,30 @@ def job(context: TableContext, run: PaimonRun) -> MarkPartitionsDoneParameters: 
     )
 
 
+def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:  # noqa: ARG001
+    """Whether there may be a partition without a mark: one that the last run has left, or one with a later commit."""
+    state, health = status.partitions_done, holding_measurement(context, status)
+    if state is None or state.unmarked is None or state.last_time is None:
+        return UNKNOWN
+    unmarked = Check(name="unmarkedPartitions", measured=str(state.unmarked), threshold="1", reached=state.unmarked > 0)
+    if health is None or state.snapshot is None or health.snapshot_id != state.snapshot:
+        return replace(UNKNOWN, checks=(unmarked,), observed_at=state.last_time)
+    found = "nothing was committed since the last run"
+    cause = Cause.EVERY_PARTITION_MARKED
+    return by_checks([unmarked], state.last_time, cause=cause, found=found, next_run=_NEXT_RUN)
+
+
+def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
+    """The status after a run, with what it has left without a mark."""
+    after, found = _MARKS.record_result(status, ended, key), ended.result.partitions_done
+    if after.partitions_done is None or found is None or not ended.succeeded:
+        return after
+    unmarked = found.not_yet_done + found.remaining + found.unreadable
+    snapshot = None if ended.result.after is None else ended.result.after.snapshot_id
+    state = after.partitions_done.model_copy(update={"unmarked": unmarked, "snapshot": snapshot})
+    return after.model_copy(update={"partitions_done": state})
+
+
 def status_fields(result: Result) -> Mapping[str, Any]:
     """The partitions that were marked, and the others."""
     return {"partitions_done": partitions_done(result)}
@@ -61,11 +91,13 @@ def summary(result: Result) -> str:
     return said
 
 
+_NEXT_RUN: Final = "A run starts at the first tick after the next commit"
 _MARKS: Final = BlockSchedule(
     type="MarkPartitionsDone",
     path=MARK_PARTITIONS_DONE,
     effective=lambda settings: settings.mark_partitions_done,
     memory="partitions_done",
+    empty=PartitionsDoneState(),
 )
 OPERATION: Final = OperationSpec(
     type=_MARKS.type,
@@ -76,7 +108,8 @@ OPERATION: Final = OperationSpec(
     summary=summary,
     status_fields=status_fields,
     memory="partitionsDone",
-    record_result=_MARKS.record_result,
+    record_result=record_result,
+    need=need,
     is_still_asked_for=_MARKS.is_still_asked_for,
     skips_empty_table=True,
     only_reads=True,
