@@ -33,7 +33,7 @@ A table's threshold of the minor one is 5, 8 or 10 sorted runs, or small files w
 """
 _AT_A_TICK: Final = {
     OPERATOR: "its pure core decides by `when`, with the last observation of the catalog's observer",
-    UNOBSERVED: "the same without observations, as on HDFS: a driver reads the metadata first, without a JVM",
+    UNOBSERVED: "the same without an observer: a driver reads the metadata first, without a JVM",
     CRON: "a Spark run, which compacts or expires whatever there is",
     THRESHOLD: "a Spark run, which measures by SQL, and compacts where the worst bucket reaches the threshold",
 }
