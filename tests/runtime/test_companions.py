@@ -84,19 +84,6 @@ async def test_what_is_due_together_shares_one_pod_in_a_sensible_order(operator:
     assert shared_pods(operator) == []
 
 
-async def test_marks_of_partitions_that_are_due_at_the_same_time_share_the_pod(operator: OperatorInMemory) -> None:
-    marks = {"timeInterval": "1d", "idleTime": "1h", "timestampFormatter": "yyyy-MM-dd", "schedule": "0 * * * *"}
-    await due(operator, "a", spec__markPartitionsDone=marks)
-    await operator.pass_time(seconds=WINDOW_S)
-    driver = await SharedDriver.start(operator)
-    driver.result = MEASURED
-    types = ["ExpirePartitions", "MarkPartitionsDone", "ExpireSnapshots"]
-    assert driver.types == [f"a {type_}" for type_ in types]
-    await driver.finish()
-    assert runs_of(operator, "a", "Succeeded") == sorted(types)
-    assert own_pods(operator) == {}
-
-
 async def test_the_companions_of_many_tables_come_after_the_first_runs_of_all(operator: OperatorInMemory) -> None:
     driver = await shared(operator, "a", "b")
     assert [each.split()[1] for each in driver.types] == ["ExpirePartitions"] * 2 + ["ExpireSnapshots"] * 2

@@ -56,12 +56,18 @@ class SharedWorld(World):
             await self._turn(self.drivers[name])
 
     def _busy(self) -> set[str]:
-        """Tables with a turn in progress: it was performed, and the driver has not reported that."""
-        return {driver.performed[-1] for driver in self.drivers.values() if driver.unreported is not None}
+        """Tables with a turn in progress: it was performed, and its driver, which lives, has not reported that."""
+        return set().union(*(self._at_work(name) for name in shared_pods(self.operator)))
+
+    def _at_work(self, pod: str) -> set[str]:
+        driver = self.drivers.get(pod)
+        return set() if driver is None or driver.unreported is None else {driver.performed[-1]}
 
     async def _turn(self, driver: SharedDriver) -> None:
         """One turn. An operator that is killed or decides nothing is asked again in the next round."""
-        done, asked, busy = len(driver.performed), driver.left[:1], self._busy() - set(driver.performed[-1:])
+        done, asked = len(driver.performed), driver.left[:1]
+        others = (self._at_work(name) for name in shared_pods(self.operator) if name != driver.pod.name)
+        busy = set[str]().union(*others)
         try:
             await (driver.turn() if driver.left else driver.ask())
         except TimeoutError:

@@ -21,14 +21,14 @@ HALF_HOURLY = {**DAILY, "schedule": "*/30 * * * *"}
 MARKED = {"marked": 3, "alreadyMarked": 9, "notYetDone": 0, "remaining": 0, "unreadable": 0}
 
 
-def marked(snapshot: int | None = 7, **numbers: int) -> TableWorld:
+def marked(snapshot: int = 7, **numbers: int) -> TableWorld:
     """A table half an hour after a run with these numbers, which has measured that snapshot."""
     seen = TableWorld(table=builders.table(schema=SCHEMA, markPartitionsDone=HALF_HOURLY)).ready()
     seen.run_due()
     seen.wait(minutes=30)
     seen.settle()
-    after = {} if snapshot is None else {"after": MEASURE | {"snapshotId": snapshot}}
-    seen.finish("MarkPartitionsDone", partitionsDone=MARKED | numbers, **after)
+    after = MEASURE | {"snapshotId": snapshot}
+    seen.finish("MarkPartitionsDone", partitionsDone=MARKED | numbers, after=after)
     seen.settle()
     seen.wait(minutes=30)
     return seen

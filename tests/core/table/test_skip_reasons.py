@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from paimon_operator.api.table.schedule_state import LastDecision
 from paimon_operator.core.operations.causes import Cause
 from tests.core.table import skip_cases as cases
 from tests.core.table import stopped_cases
-from tests.core.table.measured import HOURLY, checks_of, decision_of, due, measure, measured_table
+from tests.core.table.measured import HOURLY, checks_of, decision_of, due, measure, measured_table, strategy_state
 from tests.core.table.skip_cases import CASES
 
 PAGE = Path(__file__).parents[3] / "docs" / "maintenance.md"
@@ -117,6 +118,29 @@ def test_a_block_that_waits_writes_its_status_once_for_each_measurement() -> Non
 
 def test_the_page_lists_these_reasons_and_no_others() -> None:
     assert ROW.findall(PAGE.read_text()) == [(*cause.value, make.__name__) for cause, make in CASES.items()]
+
+
+def test_the_block_of_the_active_run_says_that_it_has_started_also_without_a_catalog() -> None:
+    seen = due(measured_table())
+    assert decision_of(seen).result == "Started"
+    seen.catalog = None
+    seen.wait(hours=2)
+    seen.settle()
+    assert decision_of(seen).result == "Started"
+
+
+def test_a_table_without_its_catalog_is_reconciled_at_its_next_tick() -> None:
+    seen = measured_table()
+    seen.catalog = None
+    assert seen.settle().requeue_after == timedelta(hours=1)
+
+
+def test_a_tick_that_an_edit_answers_leaves_no_reason_to_wait() -> None:
+    seen = due(measured_table(), options={"nonsense": "1"})
+    assert decision_of(seen).reason == "InvalidSpec"
+    seen.edit(options=None, compaction={"mode": "Dedicated", "minor": {"schedule": "0 3 * * *"}})
+    seen.settle()
+    assert strategy_state(seen, "minor").decision is None
 
 
 def test_a_decision_does_not_outlive_what_it_waited_for() -> None:

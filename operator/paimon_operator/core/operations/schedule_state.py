@@ -88,7 +88,8 @@ def with_next(state: StateT, schedule: Schedule, context: TableContext) -> State
     answered = state.last_due or context.created
     is_new = state.next is None and not context.never_reconciled
     is_edited = state.schedule not in (None, schedule.text)
-    known = changed(state, schedule=schedule.text)
+    kept = None if is_edited and _waited(state.decision) else state.decision
+    known = changed(state, schedule=schedule.text, decision=kept)
     if backoff.is_ahead(answered, context.now):
         passed: datetime | None = schedule.latest(context.now)
     else:
@@ -96,6 +97,12 @@ def with_next(state: StateT, schedule: Schedule, context: TableContext) -> State
     if passed is not None:
         return changed(known, last_due=passed, next=schedule.next_after(passed))
     return changed(known, next=schedule.next_after(answered))
+
+
+def _waited(decision: LastDecision | None) -> bool:
+    """Whether it says what a tick has waited for. That a run has ended says nothing of a tick."""
+    of_runs = (Reason.RUN_SUCCEEDED, Reason.RUN_FAILING)
+    return decision is not None and decision.result is DecisionResult.WAITING and decision.reason not in of_runs
 
 
 def without_schedule(state: StateT) -> StateT:

@@ -74,6 +74,12 @@ def while_active(
     )
 
 
+def without_leftovers(status: TableStatus) -> TableStatus:
+    """The status without companions where no run is active, or waits for a place: the work is not due any more."""
+    waits = status.queued_run is not None or status.deferred_run is not None
+    return status if status.active_run is not None or waits else _with(status, ())
+
+
 def creations(table: PaimonTable, status: TableStatus, policy: RunPolicy) -> tuple[Create, ...]:
     """Creates the companions that do not exist yet."""
     missing = [each for each in status.following_runs or _NONE if each.uid is None]
@@ -98,8 +104,8 @@ def _may_share(run: PaimonRun | None) -> bool:
 
 def _may_be_companion(context: TableContext, status: TableStatus, work: DueRun) -> bool:
     """Whether it is maintenance by schedule whose Pod may have other runs."""
-    operation, by_schedule = registry.OPERATIONS.of(work.type_), work.trigger is RunTrigger.SCHEDULE
-    return by_schedule and operation.is_held_with_maintenance and not _begins_larger(context, status, work)
+    is_maintenance = work.trigger is RunTrigger.SCHEDULE and registry.OPERATIONS.of(work.type_).in_windows
+    return is_maintenance and not _begins_larger(context, status, work)
 
 
 def _begins_larger(context: TableContext, status: TableStatus, work: DueRun) -> bool:

@@ -27,7 +27,7 @@ from paimon_operator.core.spec.effective import run_policy
 from paimon_operator.core.table import active_run, clocks, deletion, holds, pruning, steps, stopped, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.bucket_advice import bucket_advice
-from paimon_operator.core.table.companions import named_runs
+from paimon_operator.core.table.companions import named_runs, without_leftovers
 from paimon_operator.core.table.decision_events import decision_events
 from paimon_operator.core.table.drift_report import drift_events, drifted
 from paimon_operator.core.table.observed import TableObserved, Wanted
@@ -134,7 +134,7 @@ def _decided(
         ),
         announced=Reason.TABLE_MATCHES_SPEC if _has_established(table.status, followed) else None,
     )
-    status = reported.into(outcome.status).model_copy(update={"verified_generation": None})
+    status = without_leftovers(reported.into(outcome.status)).model_copy(update={"verified_generation": None})
     policy = run_policy(table, observed.catalog, wanted.operator.defaults)
     return Decision(
         status=status,

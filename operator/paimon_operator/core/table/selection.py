@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from paimon_operator.api.base import rfc3339
@@ -163,14 +163,26 @@ def waiting(context: TableContext, status: TableStatus, cause: Cause, message: s
 
 
 def stopped(status: TableStatus, now: datetime, cause: Cause, message: str) -> TableStatus:
-    """The status of a table without a valid manifest or catalog, in which the blocks whose time has come wait."""
+    """The status of a table without a valid manifest or catalog, in which the blocks whose time has come wait.
+
+    Not the block of the active run, which continues.
+    """
+    active = status.active_run
+    at_work = None if active is None else (active.type, active.subject)
     for operation, scheduled in _recurring():
         for memory in list(scheduled.memories(status)):
             due = min(memory.wakeups(), default=None)
-            if due is not None and due <= now:
+            if due is not None and due <= now and (operation.type, memory.subject) != at_work:
                 work = DueRun(type_=operation.type, subject=memory.subject, trigger=RunTrigger.SCHEDULE, due=due)
                 status = scheduled.record_decision(status, work, cause.decision(message))
     return status
+
+
+def next_tick(status: TableStatus, now: datetime) -> timedelta | None:
+    """Until the first tick or retry of any block that is still to come; None without one."""
+    memories = (memory for _, scheduled in _recurring() for memory in scheduled.memories(status))
+    ahead = [moment for memory in memories for moment in memory.wakeups() if moment > now]
+    return min(ahead) - now if ahead else None
 
 
 def _explained(reason: Reason) -> str:

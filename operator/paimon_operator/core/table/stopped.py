@@ -31,10 +31,12 @@ def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
     claimed = obstacle.reason is Reason.TABLE_CLAIMED
     if not claimed and obstacle.reason not in table_conditions.OF_THE_CATALOG:
         status = _without_plan(status, now)
+    status = selection.stopped(status, now, cause_of_obstacle(obstacle.reason), obstacle.message)
+    moments = (REQUEUE_WHILE_CLAIMED if claimed else None, selection.next_tick(status, now))
     return Outcome(
-        status=selection.stopped(status, now, cause_of_obstacle(obstacle.reason), obstacle.message),
+        status=status,
         findings=table_conditions.refused(table, status, obstacle),
-        requeue_after=REQUEUE_WHILE_CLAIMED if claimed else None,
+        requeue_after=min((each for each in moments if each is not None), default=None),
     )
 
 
@@ -58,7 +60,8 @@ def by_its_run(context: TableContext, followed: ActiveRunState, status: TableSta
     if followed.run is not None and table_conditions.is_unknown(followed.run):
         said = f"it is unknown whether run {followed.run.metadata.name} has committed"
         status = selection.waiting(context, status, Cause.UNKNOWN_RESULT, said)
-        return Outcome(status=status, findings=table_conditions.unknown_result(context, status, followed.run))
+        findings = table_conditions.unknown_result(context, status, followed.run)
+        return Outcome(status=status, findings=findings, requeue_after=selection.next_tick(status, context.now))
     if active is not None and followed.taken:
         status = selection.waiting(context, status, Cause.TAKEN_NAME, f"PaimonRun {active.name} is not the operator's")
         findings = table_conditions.name_taken(context, status, active)

@@ -31,13 +31,13 @@ _BY_TIME: Final = ("changelog.num-retained", "changelog.time-retained", "consume
 def expiry_need(context: TableContext, status: TableStatus) -> Need:
     """Whether any snapshot may expire. Unknown where the run may have more to do than the measurement shows."""
     health = holding_measurement(context, status)
-    if health is None or health.snapshots is None:
+    if health is None or health.snapshots is None or not _has_options_of_manifest(context, status):
         return UNKNOWN
     block = context.effective.retention.snapshots if context.effective.retention else None
     limits = block or SnapshotRetention()
     found = "" if health.oldest_snapshot is not None else "there is no snapshot"
     checks = tuple(_checks(context, health, limits))
-    if not _has_declared_retention(context, status) or _may_have_tags(health):
+    if _does_more_by_time(status) or _may_have_tags(health):
         return replace(UNKNOWN, checks=checks, observed_at=health.observed_at)
     next_run = _next_run(limits)
     return by_checks(checks, health.observed_at, cause=Cause.NO_SNAPSHOT, found=found, next_run=next_run)
@@ -82,12 +82,16 @@ def _check(name: str, measured: str, threshold: str, *, reached: bool) -> Check:
     return Check(name=name, measured=measured, threshold=threshold, reached=reached)
 
 
-def _has_declared_retention(context: TableContext, status: TableStatus) -> bool:
-    """Whether the recorded schema has the options of the manifest, and none by which the run does more."""
+def _has_options_of_manifest(context: TableContext, status: TableStatus) -> bool:
+    """Whether the recorded schema has the options of the manifest."""
     known = known_schema(state_of(status))
-    if known is None or any(key.startswith(_BY_TIME) for key in known.options):
-        return False
-    return _retention(known.options) == _retention(context.desired.options)
+    return known is not None and _retention(known.options) == _retention(context.desired.options)
+
+
+def _does_more_by_time(status: TableStatus) -> bool:
+    """Whether the recorded schema has an option by which the run removes or creates more."""
+    known = known_schema(state_of(status))
+    return known is not None and any(key.startswith(_BY_TIME) for key in known.options)
 
 
 def _may_have_tags(health: Health) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from paimon_contract.parameters.mark_partitions_done import MarkPartitionsDoneParameters
@@ -12,6 +13,7 @@ from paimon_operator.api import units
 from paimon_operator.api.run.result import partitions_done
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.schedule_state import Check
+from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import PartitionsDoneState, TableStatus
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.causes import Cause
@@ -70,6 +72,14 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     return after.model_copy(update={"partitions_done": state})
 
 
+def on_spec_change(status: TableStatus, table: PaimonTable, now: datetime) -> TableStatus:  # noqa: ARG001
+    """After any edit the next tick starts a run: the block may ask for something else, or the table was rolled back."""
+    state = status.partitions_done
+    if state is None or state.snapshot is None or table.metadata.generation == status.observed_generation:
+        return status
+    return status.model_copy(update={"partitions_done": state.model_copy(update={"snapshot": None})})
+
+
 def status_fields(result: Result) -> Mapping[str, Any]:
     """The partitions that were marked, and the others."""
     return {"partitions_done": partitions_done(result)}
@@ -110,6 +120,7 @@ OPERATION: Final = OperationSpec(
     memory="partitionsDone",
     record_result=record_result,
     need=need,
+    on_spec_change=on_spec_change,
     is_still_asked_for=_MARKS.is_still_asked_for,
     skips_empty_table=True,
     only_reads=True,

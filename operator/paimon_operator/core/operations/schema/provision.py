@@ -16,7 +16,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.schedule_state import LastDecision, LastFailure
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import ProvisionState, TableStatus
+from paimon_operator.api.table.status import CompactionState, ProvisionState, TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import drift_state, edits, retries, write_ledgers
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
@@ -123,9 +123,21 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
     proven = with_answer(with_proof(verified, ended.active.place, ended.at), ended.active.recreates)
     proven = without_recreation(proven)
     if recreates and ended.result.created:
-        proven = proven.model_copy(update={"writes": (), "former_writes": None})
+        proven = _of_a_new_table(proven)
     known = write_ledgers.with_loaded(proven, ended.result.loaded, ended.active.name)
     return drift_state.record_verified(with_state(known, done), ended)
+
+
+def _of_a_new_table(status: TableStatus) -> TableStatus:
+    """The status without what was known of the table before: the numbers of its snapshots begin again."""
+    known = status.compaction or CompactionState()
+    strategies = {name: getattr(known, name) for name in ("minor", "full", "sort")}
+    forgotten = {
+        name: state.model_copy(update={"compacted_snapshot": None}) for name, state in strategies.items() if state
+    }
+    compaction = None if status.compaction is None else known.model_copy(update=forgotten)
+    update = {"writes": (), "former_writes": None, "partitions_done": None, "compaction": compaction}
+    return status.model_copy(update=update)
 
 
 def _with_failure(status: TableStatus, ended: RunOutcome, key: str) -> TableStatus:
