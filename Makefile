@@ -114,11 +114,14 @@ AS_FOUND = mkdir -p build; was_up=$$($(NODE) status >/dev/null 2>&1 && echo yes 
 # For the Go programs of the tests' servers: a tenth less time, and more memory.
 test test-long: export GOGC = 400
 
-# The linters, the unit tests (with their coverage) and the chart's own tests run while the cluster starts; what they
-# say is shown afterwards.
+# Go programs that single tests use. To build one on a slow machine takes longer than a test may.
+OF_TESTS := kube-state-metrics local-path-provisioner prometheus
+
+# The linters, the unit tests (with their coverage) and the chart's own tests run while the cluster starts, and
+# programs for tests are built; what they say is shown afterwards.
 test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	@$(AS_FOUND); \
-	$(SELF) lint coverage test-chart >build/checks.log 2>&1 & checks=$$!; \
+	{ $(SELF) lint coverage test-chart && $(NODE) binaries $(OF_TESTS); } >build/checks.log 2>&1 & checks=$$!; \
 	up=0; $(NODE) up || up=$$?; \
 	wait $$checks || { cat build/checks.log; exit 1; }; cat build/checks.log; [ $$up = 0 ]; \
 	$(BIN)/python -m tests.cluster.release; \
