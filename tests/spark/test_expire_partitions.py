@@ -138,10 +138,11 @@ def test_the_time_of_the_last_file_counts_for_update_time(lake: Lake) -> None:
     files = lake.select("SELECT partition, max(creation_time) AS made FROM outside.shop.`orders$files` GROUP BY 1")
     made = {each["partition"].strip("{}[]"): datetime.fromisoformat(str(each["made"])) for each in files}
     assert made["a"] < made["b"]
-    at = made["b"].replace(tzinfo=UTC)
+    at, kept_s = made["b"].replace(tzinfo=UTC), 1 + int((made["b"] - made["a"]).total_seconds())
 
-    both = lake.expire_partitions(now=at, expirationSeconds=1, strategy="UpdateTime").ok()
-    one = lake.expire_partitions(now=at + timedelta(seconds=1), expirationSeconds=1, strategy="UpdateTime").ok()
+    both = lake.expire_partitions(now=at, expirationSeconds=kept_s, strategy="UpdateTime").ok()
+    later = at + timedelta(seconds=kept_s)
+    one = lake.expire_partitions(now=later, expirationSeconds=kept_s, strategy="UpdateTime").ok()
 
     assert (both["partitions"]["expired"], one["partitions"]["expired"], kept(lake)) == (0, 1, ["b"])
 
