@@ -117,8 +117,8 @@ test test-long: export GOGC = 400
 # Go programs that single tests use. To build one on a slow machine takes longer than a test may.
 OF_TESTS := kube-state-metrics local-path-provisioner prometheus
 
-# The linters, the unit tests (with their coverage) and the chart's own tests run while the cluster starts, and
-# programs for tests are built; what they say is shown afterwards.
+# The linters, the unit tests (with their coverage) and the chart's own tests run, and those programs are built, while
+# the cluster starts. What they say is shown afterwards.
 test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	@$(AS_FOUND); \
 	{ $(SELF) lint coverage test-chart && $(NODE) binaries $(OF_TESTS); } >build/checks.log 2>&1 & checks=$$!; \

@@ -46,7 +46,7 @@ RESULTS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class OneDriverStore(ObjectStore):
-    """Records each driver that is created while another one of the same physical table runs, but for shared Pods."""
+    """Records each driver of one run that is created while another driver works on the same physical table."""
 
     violations: list[str] = field(default_factory=list)
     busy: Callable[[], set[str]] = set
@@ -118,8 +118,8 @@ class World:
 
     sharing: SharingFacts | None = None
     """How runs share Pods; None: each has its own."""
-    ends_kills = True
-    """Whether no kill comes after the disturbances."""
+    kills_to_the_end = False
+    """Whether kills go on after the disturbances."""
 
     def __init__(self, acts: Sequence[tuple[int, Act]], dice: random.Random | None, *, kills: bool = False) -> None:
         self.acts, self.dice, self.kills = acts, dice, kills and dice is not None
@@ -136,7 +136,7 @@ class World:
             for number in range(ROUNDS):
                 if number == ROUNDS // 2:
                     self.disturbance.end()
-                    self.kills &= not self.ends_kills
+                    self.kills &= self.kills_to_the_end
                 await self.round(number)
         return self
 

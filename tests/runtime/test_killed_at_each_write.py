@@ -19,7 +19,7 @@ from tests.support.random_examples import examples
 class KilledWorld(World):
     """A world without disturbances whose operator is killed before one of its writes, counted from 0."""
 
-    ends_kills = False
+    kills_to_the_end = True
 
     def __init__(self, acts: Sequence[tuple[int, Act]], write: int) -> None:
         super().__init__(acts, None)

@@ -143,8 +143,8 @@ class ChangeRouter:
     ) -> Sequence[Key]:
         """Records a full LIST: removes missing objects, enqueues new and changed ones. Returns the unchanged ones.
 
-        `bodies` are those of the outdated objects, or more. Unfinished runs are always enqueued, one after the other,
-        because no list shows what happened to a Pod.
+        `bodies` are those of the outdated objects, or more. Runs that are not at rest are always enqueued, one after
+        the other, because no list shows what happened to a Pod.
         """
         stood = self._cache.revisions(kind)
         differing = (key for key, revision in stood.items() if listed.get(key) != revision)

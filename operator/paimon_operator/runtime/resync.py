@@ -61,7 +61,7 @@ class Resync:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         on_namespaces: Callable[[Set[str]], None] = lambda _: None,
     ) -> None:
-        """`on_namespaces` is called after each list, with the namespaces that have an object."""
+        """`on_namespaces` is called after each list, with the namespaces of the listed objects."""
         spread = hashlib.sha256(identity.encode()).digest()[0] / 1024  # at most a quarter
         self._period = period.total_seconds()
         self._pause = self._period * (1 + spread)
@@ -89,7 +89,7 @@ class Resync:
         ]
         for key, delay in self._turns(sorted(unchanged)):
             self._router.enqueue_after(key, delay)
-        self._on_namespaces({key.namespace for kind in _ORDER for key in self._router.revisions(kind)})
+        self._on_namespaces({key.namespace for each in lists for key in each.found})
 
     async def _whole(self, kind: Kind) -> _FullList:
         """All objects of a kind, each with the fields that the cache keeps."""

@@ -18,7 +18,6 @@ QUEUED = QueuedRun(type="Compact", since=builders.NOW, message="one run may be a
     [
         ("no run is active", {}, False),
         ("a run is active", {"active_run": EXPIRY}, True),
-        ("a run has given way", {"deferred_run": EXPIRY}, True),
         ("a run waits for a place", {"queued_run": QUEUED}, True),
     ],
 )

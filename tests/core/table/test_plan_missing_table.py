@@ -8,6 +8,7 @@ import pytest
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import FailureClass
+from paimon_operator.api.table.status import CompactionState, PartitionsDoneState, StrategyState
 from paimon_operator.core.operations.schema.provision import job
 from paimon_operator.core.operations.verification import require_verification
 from paimon_operator.core.spec.context import TableContext
@@ -97,6 +98,23 @@ def test_the_annotation_recreates_the_table_at_once_and_its_writes_load_again() 
     seen.finish("Write", write={"rows": 12, "files": 1})
     seen.settle()
     assert seen.says("Ready") == ("True", Reason.TABLE_MATCHES_SPEC)
+
+
+def test_a_recreated_table_begins_its_snapshots_again_so_no_number_of_the_old_ones_counts() -> None:
+    seen = world()
+    vanish(seen)
+    compacted = CompactionState(minor=StrategyState(compacted_snapshot=7))
+    known = {"compaction": compacted, "partitions_done": PartitionsDoneState(unmarked=0, snapshot=7)}
+    seen.table = seen.table.model_copy(update={"status": seen.table.status.model_copy(update=known)})
+    annotate(seen, str(seen.table.metadata.generation))
+    seen.finish("Provision", created=True)
+    seen.reconcile()
+    status = seen.table.status
+    assert status.compaction is not None
+    assert status.compaction.minor is not None
+    assert status.compaction.minor.compacted_snapshot is None
+    assert status.partitions_done is not None
+    assert status.partitions_done.snapshot is None
 
 
 def test_a_recreation_that_finds_the_data_put_back_loads_nothing_again() -> None:

@@ -135,6 +135,14 @@ def test_a_table_without_its_catalog_is_reconciled_at_its_next_tick() -> None:
     assert seen.settle().requeue_after == timedelta(hours=1)
 
 
+def test_a_table_whose_last_result_is_unknown_is_reconciled_at_its_next_tick() -> None:
+    seen = measured_table()
+    seen.wait(hours=1)
+    seen.settle()
+    seen.lose_result()
+    assert seen.settle().requeue_after == timedelta(hours=1)
+
+
 def test_a_tick_that_an_edit_answers_leaves_no_reason_to_wait() -> None:
     seen = due(measured_table(), options={"nonsense": "1"})
     assert decision_of(seen).reason == "InvalidSpec"

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import MagicMock, patch
 
 import pytest
 
@@ -161,3 +161,21 @@ def test_the_directory_of_a_partition(
     sentence: str, keys: list[PartitionKey], options: dict[str, str], directory: str | None
 ) -> None:
     assert directory_of(tuple(keys), schema_of(options=OWNED | options)) == directory, sentence
+
+
+def test_a_run_with_a_jvm_measures_before_it_reads_the_partitions_last() -> None:
+    """Nobody may take a snapshot for judged that was committed after the last read."""
+    done: list[str] = []
+    with (
+        patch.object(mark_partitions_done, "_refuse_unsupported"),
+        patch.object(mark_partitions_done, "DoneMarks"),
+        patch.object(mark_partitions_done, "values_time"),
+        patch.object(mark_partitions_done, "PartitionReader") as reader,
+        patch.object(mark_partitions_done, "Marking") as marking,
+        patch.object(mark_partitions_done, "measure_table", side_effect=lambda *_: done.append("measured")),
+        patch.object(mark_partitions_done, "outcome_between"),
+    ):
+        reader.return_value.read.side_effect = lambda: done.append("read")
+        marking.return_value.choose.return_value = []
+        mark_partitions_done.run(MagicMock(), MagicMock())
+    assert done == ["measured", "read"]

@@ -226,10 +226,10 @@ class PartitionsDoneState(ScheduleState):
     """State of marking partitions as done."""
 
     unmarked: Int64 | None = None
-    """Partitions that the last run that succeeded has left without a mark, or with one that is to be renewed: not done
-    yet, more than a run marks, or without a time that can be read."""
+    """Partitions whose mark was missing or outdated after the last successful run: not done yet, more than one run
+    marks, or without a time that can be read."""
     snapshot: Int64 | None = None
-    """Snapshot of the table at that run. Absent after an edit: the next tick starts a run."""
+    """Snapshot of the table at that run. Absent after an edit and a recreation: the next tick starts a run."""
 
 
 class VerificationState(ApiModel):

@@ -7,7 +7,7 @@ its driver looks at the table itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final
@@ -59,6 +59,11 @@ AT_A_THRESHOLD: Final = "A run starts at the first tick that finds a threshold r
 AFTER_A_COMMIT: Final = f"{AT_A_THRESHOLD}; files count after the next commit"
 UNKNOWN: Final = Need(verdict=Verdict.UNKNOWN)
 """No measurement holds."""
+
+
+def unknown_with(checks: Iterable[Check], observed_at: datetime | None) -> Need:
+    """UNKNOWN with the numbers that are known: a run starts, whatever they are."""
+    return replace(UNKNOWN, checks=tuple(checks), observed_at=observed_at)
 
 
 def by_checks(

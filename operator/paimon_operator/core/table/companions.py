@@ -75,9 +75,8 @@ def while_active(
 
 
 def without_leftovers(status: TableStatus) -> TableStatus:
-    """The status without companions where no run is active, or waits for a place: the work is not due any more."""
-    waits = status.queued_run is not None or status.deferred_run is not None
-    return status if status.active_run is not None or waits else _with(status, ())
+    """The status without companions where no run is active or waits for a place: their work is not due any more."""
+    return _with(status, ()) if status.active_run is None and status.queued_run is None else status
 
 
 def creations(table: PaimonTable, status: TableStatus, policy: RunPolicy) -> tuple[Create, ...]:

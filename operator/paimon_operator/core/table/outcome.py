@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from paimon_operator.api.table.status import TableStatus
@@ -23,3 +24,9 @@ class Outcome:
     actions: tuple[Action, ...] = ()
     events: tuple[EventNote, ...] = ()
     requeue_after: timedelta | None = None
+
+
+def until_next(moments: Iterable[datetime], now: datetime) -> timedelta | None:
+    """The time until the first moment that is still to come; None without one."""
+    ahead = [moment for moment in moments if moment > now]
+    return min(ahead) - now if ahead else None

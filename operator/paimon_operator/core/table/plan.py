@@ -24,7 +24,16 @@ from paimon_operator.core.operations.operation import Role
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.effective import run_policy
-from paimon_operator.core.table import active_run, clocks, deletion, holds, pruning, steps, stopped, table_conditions
+from paimon_operator.core.table import (
+    active_run,
+    clocks,
+    deletion,
+    holds,
+    pruning,
+    starts_nothing,
+    steps,
+    table_conditions,
+)
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.bucket_advice import bucket_advice
 from paimon_operator.core.table.companions import named_runs, without_leftovers
@@ -70,7 +79,7 @@ def _of_living(
     seen = table.model_copy(update={"status": current})
     resolved = _resolve(replace(wanted, table=seen), observed, now)
     outcome = (
-        stopped.without_context(seen, followed, resolved, now)
+        starts_nothing.without_context(seen, followed, resolved, now)
         if isinstance(resolved, Blocker)
         else steps.with_context(resolved, observed, followed)
     )
@@ -145,6 +154,7 @@ def _decided(
 
 
 def _names(status: TableStatus) -> set[str]:
+    """Names of the runs that may begin one day."""
     return {each.name for each in named_runs(status)}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from paimon_operator.api.base import rfc3339
@@ -162,13 +162,9 @@ def waiting(context: TableContext, status: TableStatus, cause: Cause, message: s
     return _with_decision(context, status, _others(context, status), cause, message)
 
 
-def stopped(status: TableStatus, now: datetime, cause: Cause, message: str) -> TableStatus:
-    """The status of a table without a valid manifest or catalog, in which the blocks whose time has come wait.
-
-    Not the block of the active run, which continues.
-    """
-    active = status.active_run
-    at_work = None if active is None else (active.type, active.subject)
+def waiting_without_context(status: TableStatus, now: datetime, cause: Cause, message: str) -> TableStatus:
+    """The same for a table without a valid manifest or catalog. What is due is known by the last valid ones."""
+    at_work = _at_work(status)
     for operation, scheduled in _recurring():
         for memory in list(scheduled.memories(status)):
             due = min(memory.wakeups(), default=None)
@@ -178,11 +174,16 @@ def stopped(status: TableStatus, now: datetime, cause: Cause, message: str) -> T
     return status
 
 
-def next_tick(status: TableStatus, now: datetime) -> timedelta | None:
-    """Until the first tick or retry of any block that is still to come; None without one."""
-    memories = (memory for _, scheduled in _recurring() for memory in scheduled.memories(status))
-    ahead = [moment for memory in memories for moment in memory.wakeups() if moment > now]
-    return min(ahead) - now if ahead else None
+def wakeups(scheduled: Scheduled, status: TableStatus) -> Iterator[datetime]:
+    """The ticks and retries of an operation."""
+    for memory in scheduled.memories(status):
+        yield from memory.wakeups()
+
+
+def ticks(status: TableStatus) -> Iterator[datetime]:
+    """The ticks and retries of all work with a schedule."""
+    for _, scheduled in _recurring():
+        yield from wakeups(scheduled, status)
 
 
 def _explained(reason: Reason) -> str:
@@ -192,9 +193,14 @@ def _explained(reason: Reason) -> str:
 
 def _others(context: TableContext, status: TableStatus) -> list[DueRun]:
     """The due work, without that of the active run."""
-    active = status.active_run
-    at_work = None if active is None else (active.type, active.subject)
+    at_work = _at_work(status)
     return [work for work in _scheduled(context, status) if (work.type_, work.subject) != at_work]
+
+
+def _at_work(status: TableStatus) -> tuple[str, str | None] | None:
+    """Type and subject of the active run."""
+    active = status.active_run
+    return None if active is None else (active.type, active.subject)
 
 
 def _recurring() -> Iterator[tuple[OperationSpec, Scheduled]]:

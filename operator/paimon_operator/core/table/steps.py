@@ -6,8 +6,8 @@ unsafe, suspension, establishing the table, what is due, nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from datetime import datetime
 
 from paimon_operator.api.policies import RunPolicy
 from paimon_operator.api.reasons import Reason, known_reason
@@ -38,12 +38,12 @@ from paimon_operator.core.table import (
     rank,
     run_queue,
     selection,
-    stopped,
+    starts_nothing,
     table_conditions,
 )
 from paimon_operator.core.table.active_run import ActiveRunState
 from paimon_operator.core.table.observed import TableObserved
-from paimon_operator.core.table.outcome import REQUEUE_WHILE_ACTIVE, Outcome
+from paimon_operator.core.table.outcome import REQUEUE_WHILE_ACTIVE, Outcome, until_next
 from paimon_operator.core.table.table_conditions import Blocker, Findings
 from paimon_operator.errors import SpecError
 
@@ -57,7 +57,7 @@ def with_context(context: TableContext, observed: TableObserved, followed: Activ
     for scheduled in _all_scheduled():
         status = scheduled.with_next_ticks(context, status)
     status = drift_state.with_accepted(context, edits.with_edit(context, status))
-    stuck = stopped.by_its_run(context, followed, status)
+    stuck = starts_nothing.by_its_run(context, followed, status)
     if stuck is not None:
         return stuck
     blocker = _stopped(context, status) if followed.missing else None
@@ -112,7 +112,7 @@ def _without_active_run(
         return _unsafe(context, status) if reads is None else _start_or_queue(context, observed, status, reads, queued)
     if suspended:
         status = selection.waiting(context, status, Cause.SUSPENDED)
-        late = _until_next(context, _becomes_late(context, status))
+        late = until_next(_becomes_late(context, status), context.now)
         return Outcome(status=status, findings=table_conditions.suspended(context, status), requeue_after=late)
     return _next_or_settle(context, observed, selection.skip_not_needed(context, status), establishing, queued)
 
@@ -163,7 +163,7 @@ def _queue(context: TableContext, status: TableStatus, queued: QueuedRun) -> Out
     status = status.model_copy(update={"queued_run": queued})
     findings = table_conditions.steady_state(context, status, None)
     changes = (*selection.window_changes(context, status), *_becomes_late(context, status))
-    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, changes))
+    return Outcome(status=status, findings=findings, requeue_after=until_next(changes, context.now))
 
 
 def _establishing() -> Scheduled:
@@ -231,11 +231,11 @@ def _at_work(context: TableContext, status: TableStatus, run: PaimonRun | None) 
 def _unsafe(context: TableContext, status: TableStatus) -> Outcome:
     """Starts no run that commits. A failed verification is still retried at its time."""
     status = selection.waiting(context, status, Cause.UNSAFE_COMMITS)
-    retries = [*_wakeups(_establishing(), status)] if commit_safety.may_verify(context, status) else []
-    looks = (moment for each in _all_scheduled(only_reads=True) for moment in _wakeups(each, status))
+    retries = [*selection.wakeups(_establishing(), status)] if commit_safety.may_verify(context, status) else []
+    looks = (moment for each in _all_scheduled(only_reads=True) for moment in selection.wakeups(each, status))
     findings = table_conditions.unsafe(context, status)
     moments = (*retries, *looks, *_becomes_late(context, status))
-    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, moments))
+    return Outcome(status=status, findings=findings, requeue_after=until_next(moments, context.now))
 
 
 def _wait_for_run(
@@ -319,16 +319,11 @@ def _recreates(context: TableContext, status: TableStatus) -> int | None:
 
 def _settle(context: TableContext, status: TableStatus) -> Outcome:
     """Waits for the next tick or retry, or for the window of maintenance that is due."""
-    ticks = (moment for scheduled in _all_scheduled() for moment in _wakeups(scheduled, status))
+    ticks = (moment for scheduled in _all_scheduled() for moment in selection.wakeups(scheduled, status))
     findings = table_conditions.steady_state(context, status, None)
     windows = (*selection.window_changes(context, status), *giving_way.window_changes(context, status))
     moments = (*ticks, *windows, *_becomes_late(context, status))
-    return Outcome(status=status, findings=findings, requeue_after=_until_next(context, moments))
-
-
-def _wakeups(scheduled: Scheduled, status: TableStatus) -> Iterator[datetime]:
-    for memory in scheduled.memories(status):
-        yield from memory.wakeups()
+    return Outcome(status=status, findings=findings, requeue_after=until_next(moments, context.now))
 
 
 def _becomes_late(context: TableContext, status: TableStatus) -> Iterator[datetime]:
@@ -336,11 +331,6 @@ def _becomes_late(context: TableContext, status: TableStatus) -> Iterator[dateti
     for operation in registry.OPERATIONS.operations:
         if operation.late_from is not None:
             yield from operation.late_from(context, status)
-
-
-def _until_next(context: TableContext, moments: Iterable[datetime]) -> timedelta | None:
-    ahead = [moment for moment in moments if moment > context.now]
-    return min(ahead) - context.now if ahead else None
 
 
 def _policy(context: TableContext) -> RunPolicy:

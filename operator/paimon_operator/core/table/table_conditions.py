@@ -88,7 +88,12 @@ def name_taken(context: TableContext, status: TableStatus, active: ActiveRun) ->
 
 def taken_name(active: ActiveRun) -> str:
     """Whose name is taken, and what to do."""
-    return f"PaimonRun {active.name} exists and was not made by the operator. {Reason.NAME_TAKEN.remedy}"
+    return f"{whose_name(active)}. {Reason.NAME_TAKEN.remedy}"
+
+
+def whose_name(active: ActiveRun) -> str:
+    """Whose name is taken, without a full stop."""
+    return f"PaimonRun {active.name} exists and was not made by the operator"
 
 
 def refused_run(context: TableContext, status: TableStatus, active: ActiveRun, refusal: Refusal) -> Findings:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -36,6 +35,7 @@ from paimon_operator.core.operations.need import (
     by_checks,
     holding_measurement,
     sentence,
+    unknown_with,
 )
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.desired_table import digest
@@ -55,7 +55,7 @@ def compaction_need(context: TableContext, status: TableStatus, strategy: Compac
         return UNKNOWN
     if _expires_records(context, strategy):
         shown = (*_of_files(context.spec, health, when, strategy), *_of_time(context, status, when, strategy))
-        return replace(UNKNOWN, checks=shown, observed_at=health.observed_at)
+        return unknown_with(shown, health.observed_at)
     if not has_work(context.spec, health, strategy):
         found = f"{_shape(context.spec, health)}: there is nothing to merge"
         return by_checks((), health.observed_at, cause=Cause.NOTHING_TO_MERGE, found=found, next_run=_TO_MERGE)

@@ -7,7 +7,6 @@ consumers or changelogs come and go with time needs a run at each tick, since th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -18,7 +17,7 @@ from paimon_operator.api.table.schedule_state import Check
 from paimon_operator.api.table.status import TableStatus
 from paimon_operator.api.units import delta, readable_duration
 from paimon_operator.core.operations.causes import Cause
-from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
+from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement, unknown_with
 from paimon_operator.core.operations.verification import state_of
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.spec.edit_plan import known_schema
@@ -30,15 +29,17 @@ _BY_TIME: Final = ("changelog.num-retained", "changelog.time-retained", "consume
 
 def expiry_need(context: TableContext, status: TableStatus) -> Need:
     """Whether any snapshot may expire. Unknown where the run may have more to do than the measurement shows."""
-    health = holding_measurement(context, status)
-    if health is None or health.snapshots is None or not _has_options_of_manifest(context, status):
+    health, known = holding_measurement(context, status), known_schema(state_of(status))
+    if health is None or health.snapshots is None or known is None:
+        return UNKNOWN
+    if _retention(known.options) != _retention(context.desired.options):
         return UNKNOWN
     block = context.effective.retention.snapshots if context.effective.retention else None
     limits = block or SnapshotRetention()
     found = "" if health.oldest_snapshot is not None else "there is no snapshot"
     checks = tuple(_checks(context, health, limits))
-    if _does_more_by_time(status) or _may_have_tags(health):
-        return replace(UNKNOWN, checks=checks, observed_at=health.observed_at)
+    if any(key.startswith(_BY_TIME) for key in known.options) or _may_have_tags(health):
+        return unknown_with(checks, health.observed_at)
     next_run = _next_run(limits)
     return by_checks(checks, health.observed_at, cause=Cause.NO_SNAPSHOT, found=found, next_run=next_run)
 
@@ -80,18 +81,6 @@ def _next_run(block: SnapshotRetention) -> str:
 
 def _check(name: str, measured: str, threshold: str, *, reached: bool) -> Check:
     return Check(name=name, measured=measured, threshold=threshold, reached=reached)
-
-
-def _has_options_of_manifest(context: TableContext, status: TableStatus) -> bool:
-    """Whether the recorded schema has the options of the manifest."""
-    known = known_schema(state_of(status))
-    return known is not None and _retention(known.options) == _retention(context.desired.options)
-
-
-def _does_more_by_time(status: TableStatus) -> bool:
-    """Whether the recorded schema has an option by which the run removes or creates more."""
-    known = known_schema(state_of(status))
-    return known is not None and any(key.startswith(_BY_TIME) for key in known.options)
 
 
 def _may_have_tags(health: Health) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ from paimon_operator.api.table.status import PartitionsDoneState, TableStatus
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.causes import Cause
 from paimon_operator.core.operations.maintenance.block_schedule import BlockSchedule
-from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement
+from paimon_operator.core.operations.need import UNKNOWN, Need, by_checks, holding_measurement, unknown_with
 from paimon_operator.core.operations.operation import OperationSpec
 from paimon_operator.core.spec.context import MARK_PARTITIONS_DONE, TableContext
 from paimon_operator.errors import SpecError
@@ -55,7 +54,7 @@ def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:  # n
         return UNKNOWN
     unmarked = Check(name="unmarkedPartitions", measured=str(state.unmarked), threshold="1", reached=state.unmarked > 0)
     if health is None or state.snapshot is None or health.snapshot_id != state.snapshot:
-        return replace(UNKNOWN, checks=(unmarked,), observed_at=state.last_time)
+        return unknown_with([unmarked], state.last_time)
     found = "nothing was committed since the last run"
     cause = Cause.EVERY_PARTITION_MARKED
     return by_checks([unmarked], state.last_time, cause=cause, found=found, next_run=_NEXT_RUN)

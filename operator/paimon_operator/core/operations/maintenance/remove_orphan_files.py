@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -27,7 +26,7 @@ from paimon_operator.api.table.status import OrphanFilesState, TableStatus
 from paimon_operator.api.units import readable_size
 from paimon_operator.core.operations.base import DueRun, RunOutcome
 from paimon_operator.core.operations.maintenance.block_schedule import BlockSchedule
-from paimon_operator.core.operations.need import UNKNOWN, Need, age_check
+from paimon_operator.core.operations.need import UNKNOWN, Need, age_check, unknown_with
 from paimon_operator.core.operations.operation import OperationSpec, RunMember
 from paimon_operator.core.spec.context import ORPHAN_FILES, TableContext
 from paimon_operator.errors import SpecError
@@ -103,7 +102,7 @@ def need(context: TableContext, status: TableStatus, work: DueRun) -> Need:  # n
         return UNKNOWN
     age = age_check(context, "olderThan", state.last_time, block.older_than or DEFAULT_ORPHAN_AGE)
     found = Check(name="orphanFiles", measured=str(state.files), threshold="1", reached=state.files > 0)
-    return replace(UNKNOWN, checks=(*age, found), observed_at=state.last_time)
+    return unknown_with([*age, found], state.last_time)
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import FailureClass, RunTrigger
 from paimon_operator.api.table.schedule_state import LastDecision, LastFailure
 from paimon_operator.api.table.spec import PaimonTable
-from paimon_operator.api.table.status import CompactionState, ProvisionState, TableStatus
+from paimon_operator.api.table.status import ProvisionState, TableStatus
 from paimon_operator.core import backoff
 from paimon_operator.core.operations import drift_state, edits, retries, write_ledgers
 from paimon_operator.core.operations.base import DueRun, RunOutcome, identity
@@ -130,13 +130,14 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
 
 def _of_a_new_table(status: TableStatus) -> TableStatus:
     """The status without what was known of the table before: the numbers of its snapshots begin again."""
-    known = status.compaction or CompactionState()
-    strategies = {name: getattr(known, name) for name in ("minor", "full", "sort")}
-    forgotten = {
-        name: state.model_copy(update={"compacted_snapshot": None}) for name, state in strategies.items() if state
-    }
-    compaction = None if status.compaction is None else known.model_copy(update=forgotten)
-    update = {"writes": (), "former_writes": None, "partitions_done": None, "compaction": compaction}
+    update: dict[str, Any] = {"writes": (), "former_writes": None}
+    if status.partitions_done is not None:
+        update["partitions_done"] = status.partitions_done.model_copy(update={"snapshot": None})
+    if status.compaction is not None:
+        states = {name: getattr(status.compaction, name) for name in ("minor", "full", "sort")}
+        known = {name: state for name, state in states.items() if state is not None}
+        forgotten = {name: state.model_copy(update={"compacted_snapshot": None}) for name, state in known.items()}
+        update["compaction"] = status.compaction.model_copy(update=forgotten)
     return status.model_copy(update=update)
 
 

@@ -16,7 +16,7 @@ from paimon_operator.core.operations.verification import state_of, with_state
 from paimon_operator.core.spec.context import TableContext
 from paimon_operator.core.table import active_run, selection, table_conditions
 from paimon_operator.core.table.active_run import ActiveRunState
-from paimon_operator.core.table.outcome import REQUEUE_WHILE_ACTIVE, Outcome
+from paimon_operator.core.table.outcome import REQUEUE_WHILE_ACTIVE, Outcome, until_next
 from paimon_operator.core.table.table_conditions import Blocker
 
 REQUEUE_WHILE_CLAIMED: Final = timedelta(minutes=5)
@@ -31,13 +31,11 @@ def without_context(table: PaimonTable, followed: ActiveRunState, obstacle: Bloc
     claimed = obstacle.reason is Reason.TABLE_CLAIMED
     if not claimed and obstacle.reason not in table_conditions.OF_THE_CATALOG:
         status = _without_plan(status, now)
-    status = selection.stopped(status, now, cause_of_obstacle(obstacle.reason), obstacle.message)
-    moments = (REQUEUE_WHILE_CLAIMED if claimed else None, selection.next_tick(status, now))
-    return Outcome(
-        status=status,
-        findings=table_conditions.refused(table, status, obstacle),
-        requeue_after=min((each for each in moments if each is not None), default=None),
-    )
+    cause = cause_of_obstacle(obstacle.reason)
+    status = selection.waiting_without_context(status, now, cause, obstacle.message)
+    moments = (*selection.ticks(status), *((now + REQUEUE_WHILE_CLAIMED,) if claimed else ()))
+    findings = table_conditions.refused(table, status, obstacle)
+    return Outcome(status=status, findings=findings, requeue_after=until_next(moments, now))
 
 
 def _without_plan(status: TableStatus, now: datetime) -> TableStatus:
@@ -61,9 +59,10 @@ def by_its_run(context: TableContext, followed: ActiveRunState, status: TableSta
         said = f"it is unknown whether run {followed.run.metadata.name} has committed"
         status = selection.waiting(context, status, Cause.UNKNOWN_RESULT, said)
         findings = table_conditions.unknown_result(context, status, followed.run)
-        return Outcome(status=status, findings=findings, requeue_after=selection.next_tick(status, context.now))
+        requeue_after = until_next(selection.ticks(status), context.now)
+        return Outcome(status=status, findings=findings, requeue_after=requeue_after)
     if active is not None and followed.taken:
-        status = selection.waiting(context, status, Cause.TAKEN_NAME, f"PaimonRun {active.name} is not the operator's")
+        status = selection.waiting(context, status, Cause.TAKEN_NAME, table_conditions.whose_name(active))
         findings = table_conditions.name_taken(context, status, active)
         return Outcome(status=status, findings=findings, requeue_after=REQUEUE_WHILE_ACTIVE)
     return None
