@@ -45,6 +45,9 @@ class MetadataFiles(Protocol):
     def names(self, directory: str) -> Iterator[str]:
         """Names of the files and directories in a directory, in no certain order; none where it does not exist."""
 
+    def times(self, directory: str) -> Iterator[tuple[str, int]]:
+        """Names of the files in a directory, each with the time in ms of its last write, by the storage's clock."""
+
 
 def within(content: bytes, max_bytes: int, path: str) -> bytes:
     """The content. Raises UnreadableError if it has more than `max_bytes`: callers read one byte more than that."""

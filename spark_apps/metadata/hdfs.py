@@ -109,17 +109,30 @@ class HdfsFiles:
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the files and directories in a directory; none where it does not exist."""
+        yield from (_name(each) for each in self._listed(directory))
+
+    def times(self, directory: str) -> Iterator[tuple[str, int]]:
+        """Names of the files in a directory with their times."""
+        files = (each for each in self._listed(directory) if not each.isdir)
+        yield from ((_name(each), each.modification_time) for each in files)
+
+    def _listed(self, directory: str) -> list[Any]:
+        """The entries of a directory; none where it does not exist."""
         place = plain(directory)
 
-        def listed(client: Any) -> list[str]:  # in pages of the NameNode's size; a file lists itself
-            return [each.path for each in client.list_status(place) if each.path != place]
+        def listed(client: Any) -> list[Any]:  # in pages of the NameNode's size; a file lists itself
+            return [each for each in client.list_status(place) if each.path != place]
 
         with readable(directory):
             try:
-                found = self.nodes.ask(listed, CONTENT_S)
+                return self.nodes.ask(listed, CONTENT_S)
             except FileNotFoundError:
-                found = []
-        yield from (path.rpartition("/")[2] for path in found)
+                return []
+
+
+def _name(status: Any) -> str:
+    name: str = status.path.rpartition("/")[2]
+    return name
 
 
 def _settled(stamp: str, status: Any) -> str | None:

@@ -87,15 +87,27 @@ class S3Files:
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the objects and common prefixes below a prefix, one level deep."""
+        for prefix, page in self._pages(directory):
+            keys = [each["Key"] for each in page.get("Contents", ())]
+            keys += [each["Prefix"] for each in page.get("CommonPrefixes", ())]
+            # The prefix itself can be an object: a marker of the directory.
+            yield from (key.removeprefix(prefix).removesuffix("/") for key in keys if key != prefix)
+
+    def times(self, directory: str) -> Iterator[tuple[str, int]]:
+        """Names of the objects below a prefix, one level deep, with their times, which are whole seconds."""
+        for prefix, page in self._pages(directory):
+            for each in page.get("Contents", ()):
+                if each["Key"] != prefix:
+                    yield each["Key"].removeprefix(prefix), int(each["LastModified"].timestamp() * 1000)
+
+    def _pages(self, directory: str) -> Iterator[tuple[str, Any]]:
+        """The pages of a list of a prefix, each with the prefix."""
         bucket, key = split(directory)
         prefix = f"{key}/" if key else ""
         with readable(directory):
             pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix, Delimiter="/")
             for page in pages:
-                keys = [each["Key"] for each in page.get("Contents", ())]
-                keys += [each["Prefix"] for each in page.get("CommonPrefixes", ())]
-                # The prefix itself can be an object: a marker of the directory.
-                yield from (key.removeprefix(prefix).removesuffix("/") for key in keys if key != prefix)
+                yield prefix, page
 
     def _object(self, path: str) -> Any:
         bucket, key = split(path)

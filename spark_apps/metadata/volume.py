@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +42,15 @@ class VolumeFiles:
             except _NO_SUCH_FILE:
                 found = []
         yield from found
+
+    def times(self, directory: str) -> Iterator[tuple[str, int]]:
+        """Names of the files in a directory with their times; one that is removed meanwhile is left out."""
+        with readable(directory):
+            for name in list(self.names(directory)):
+                with suppress(*_NO_SUCH_FILE):
+                    found = (local(directory) / name).stat()
+                    if stat.S_ISREG(found.st_mode):
+                        yield name, found.st_mtime_ns // 1_000_000
 
 
 def _opened(path: str, max_bytes: int) -> tuple[bytes, os.stat_result] | None:

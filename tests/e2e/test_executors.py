@@ -96,6 +96,9 @@ class TestLossOfAnExecutor:
         status = ended(loaded)["status"]
         assert (status["phase"], len(status["attempts"])) == ("Succeeded", 1)
         assert (status["spark"]["mode"], status["spark"]["message"]) == ("Cluster", "mode Cluster (Catalog)")
+        instances = status["spark"]["executors"]["instances"]
+        assert instances == CLUSTER["executor"]["instances"]
+        assert status["cost"]["podSeconds"] % (1 + instances) == 0, "executors count as long as their driver"
         assert status["after"]["files"] < status["before"]["files"]
 
     def test_the_last_load_of_each_key_is_there_and_no_executor_remains(self, loaded: Lab) -> None:

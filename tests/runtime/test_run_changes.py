@@ -129,3 +129,12 @@ async def test_a_status_that_could_not_be_stored_is_reported_once_when_it_is(
     await operator.pass_time(seconds=30)
     assert [line.get("reason") for line in lines_about(log, BY_HAND)] == [None, "RunSucceeded", "RunSucceeded"]
     assert len(operator.run_metrics.ended) == 2
+
+
+async def test_the_seconds_of_an_attempt_count_for_each_of_its_executors_too(operator: OperatorInMemory) -> None:
+    await provisioned(operator, spec__spark={"mode": "Cluster", "executor": {"instances": 2}})
+    await operator.apply(shop(run()))
+    await operator.end_pod(f"paimon-run-{BY_HAND}-1", ran_seconds=30)
+    assert operator.run_metrics.attempts[-1] == ("Compact", "RunSucceeded", 90)
+    known = operator.store.peek(Kind.RUN, SHOP, BY_HAND) or {}
+    assert known["status"]["cost"]["podSeconds"] == 90

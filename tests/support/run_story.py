@@ -10,8 +10,9 @@ from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.conditions import ConditionType, find
+from paimon_operator.api.run.spark import RunSpark
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import Attempt, Phase, RunSpark, RunStatus
+from paimon_operator.api.run.status import Attempt, Phase, RunStatus
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.api.table.status import ActiveRun, TableStatus
 from paimon_operator.core.commits.table_claims import TableClaim

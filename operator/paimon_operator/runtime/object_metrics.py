@@ -39,8 +39,8 @@ OVERDUE: Final = Description(
 POD_SECONDS: Final = Description(
     "gauge",
     f"{PREFIX}_namespace_pod_seconds",
-    "Seconds that the driver containers of all runs of the namespace's tables ran, as in their status.usage. It "
-    "decreases when a table is deleted.",
+    "Seconds that the containers of all runs of the namespace's tables ran, as in their status.usage. It decreases "
+    "when a table is deleted.",
     ("namespace",),
 )
 LAST_SUCCESS: Final = Description(

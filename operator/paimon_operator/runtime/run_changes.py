@@ -16,6 +16,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import Attempt, AttemptState, RunStatus, RunTrigger
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.run.completion import ENDED
+from paimon_operator.core.run.cost import number_of_pods
 from paimon_operator.runtime.logs import fields
 
 _log = logging.getLogger(__name__)
@@ -56,17 +57,17 @@ class RunChanges:
             return
         known = {attempt.number: attempt for attempt in run.status.attempts}
         for attempt in stored.attempts:
-            self._report_attempt(run, known.get(attempt.number), attempt)
+            self._report_attempt(run, stored, known.get(attempt.number), attempt)
         if stored.phase in ENDED and run.status.phase not in ENDED:
             self._report_end(run, stored)
 
-    def _report_attempt(self, run: PaimonRun, known: Attempt | None, attempt: Attempt) -> None:
+    def _report_attempt(self, run: PaimonRun, stored: RunStatus, known: Attempt | None, attempt: Attempt) -> None:
         if known is None:
             _log_run(run, f"attempt {attempt.number} starts", attempt)
         if attempt.started is not None and (known is None or known.started is None):
             self._report_start(run, known, attempt.started, _between(attempt.launched, attempt.started))
         if attempt.state is AttemptState.ENDED and (known is None or known.state is not AttemptState.ENDED):
-            self._report_attempt_end(run, attempt)
+            self._report_attempt_end(run, stored, attempt)
 
     def _report_start(self, run: PaimonRun, known: Attempt | None, started: datetime, pending: float) -> None:
         type_, trigger = run.spec.type, run.spec.trigger
@@ -76,11 +77,12 @@ class RunChanges:
         if is_first and trigger is not None and trigger.type is RunTrigger.SCHEDULE and trigger.due_time is not None:
             self._metrics.schedule_answered(type_, _between(trigger.due_time, started))
 
-    def _report_attempt_end(self, run: PaimonRun, attempt: Attempt) -> None:
+    def _report_attempt_end(self, run: PaimonRun, stored: RunStatus, attempt: Attempt) -> None:
         reason = Reason.RUN_SUCCEEDED if attempt.reason is None else known_reason(attempt.reason, Reason.DRIVER_FAILED)
         ran = attempt.started is not None and attempt.finished is not None
         seconds = _between(attempt.started, attempt.finished)
-        self._metrics.attempt_ended(run.metadata.namespace, run.spec.type, reason, seconds)
+        used = seconds * number_of_pods(stored.spark)
+        self._metrics.attempt_ended(run.metadata.namespace, run.spec.type, reason, used)
         after = f"after {seconds:.0f} s" if ran else "before its container started"
         text = f"attempt {attempt.number} ended {after}: {reason}"
         _log_run(run, text, attempt, {"reason": str(reason), "seconds": seconds if ran else None})

@@ -17,6 +17,7 @@ _LATE_SECONDS: Final = (1, 5, 15, 60, 300, 900, 3600, 14400, 43200, 86400)
 _FAILURES: Final = sorted({*failures.EXPLANATIONS, *environment.EXPLANATIONS})
 ATTEMPT_REASONS: Final = (Reason.RUN_SUCCEEDED, *(Reason(word) for word in _FAILURES))
 """Reasons with which attempts usually end. Their counters are present at 0 from the start, for every type."""
+_EXECUTORS = "Executors count as long as their driver."
 
 
 class PrometheusRunMetrics:
@@ -29,7 +30,7 @@ class PrometheusRunMetrics:
         self._seconds = made.histogram("run_duration_seconds", lengths, *by_reason, buckets=_RUN_SECONDS)
         ended = "Attempts that ended, by type of the run and reason. RunSucceeded: the attempt succeeded."
         self._attempts = made.counter("run_attempts", ended, *by_reason)
-        used = "Seconds that driver containers of ended attempts ran, by type of the run and reason."
+        used = "Seconds that containers of ended attempts ran, by type of the run and reason. " + _EXECUTORS
         self._pod_seconds = made.counter("run_pod_seconds", used, *by_reason)
         pending = "Seconds from the decision of an attempt to the start of its container, by type and reason to wait."
         self._pending = made.histogram("run_pending_seconds", pending, *by_reason, buckets=_PENDING_SECONDS)
@@ -40,7 +41,7 @@ class PrometheusRunMetrics:
 
     def _add_counters_of_namespaces(self, made: DescribedMetrics) -> None:
         """They begin at 0 when a namespace has its first run (of a type). Alerts on them name who is responsible."""
-        used = "Seconds that driver containers of ended attempts ran, by namespace of the run."
+        used = "Seconds that containers of ended attempts ran, by namespace of the run. " + _EXECUTORS
         self._used = made.counter("used_pod_seconds", used, "namespace")
         ended = "Runs that ended, by namespace, type and phase."
         self._finished_of = made.counter("namespace_runs_finished", ended, "namespace", "type", "phase")

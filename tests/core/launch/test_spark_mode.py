@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from paimon_operator.api.run.spark import RunSpark
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunSpark
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.effective import EffectiveMode, Origin
 from paimon_operator.api.table.facts import TableFacts

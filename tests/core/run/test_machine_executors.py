@@ -10,7 +10,8 @@ import pytest
 from paimon_contract.job import JobExecutors
 from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.pod_overlay import PodOverlay
-from paimon_operator.api.run.status import Phase, RunSpark
+from paimon_operator.api.run.spark import RunExecutors, RunSpark
+from paimon_operator.api.run.status import Phase
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.run.pod import PodObserved, read_pod
@@ -53,6 +54,18 @@ def killed(story: Story) -> Story:
 
 def test_the_mode_is_stored_before_the_first_pod_is_made() -> None:
     assert with_executors().run.status.spark == RunSpark(mode=SparkMode.CLUSTER, message="asked for")
+
+
+def test_executors_cost_as_much_time_as_their_driver() -> None:
+    story = Story()
+    story.plan, story.execution = PLAN, RunSpark(mode=SparkMode.CLUSTER, message="asked for")
+    running_story(launched_story(story)).reconcile(pods.ended(0, pods.result(story.run)))  # 41 s
+    status = story.run.status
+    assert status.spark is not None
+    assert status.spark.executors == RunExecutors(instances=2, cores=1, memory="1024Mi")
+    assert status.cost is not None
+    found = status.cost.pod_seconds, status.cost.core_seconds, status.cost.gib_seconds
+    assert found == (3 * 41, (2 + 2) * 41, (2 + 2) * 41)
 
 
 def an_account(name: str = "paimon-spark", *, driver: str = "paimon-driver") -> Executors:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from paimon_operator.api.run.status import RunSpark
+from paimon_operator.api.run.spark import RunSpark
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.core.config import RunLimits
 from paimon_operator.core.run.completion import ENDED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameter
 from paimon_contract.result import Outcome
 from paimon_engines.loader import load_engine
 from paimon_schema.table_schema import schema_file_of
-from spark_apps.catalog.due_snapshots import MAX_TAGS
+from spark_apps.catalog.due_tags import MAX_TAGS
 from spark_apps.metadata.volume import VolumeFiles
 from spark_apps.operations import expire_snapshots
 from tests.spark_apps.jobs import job
@@ -26,6 +27,7 @@ OWNED = {"bucket": "4", "paimon-operator.owner": "o"}
 HOUR_MS = 3_600_000
 FIRST_MS = START_MS + 60_000
 """The time of snapshot 1: 2023-11-14T22:14:20Z."""
+NOW_MS = FIRST_MS + 99 * HOUR_MS
 Change = Callable[[FabricatedTable], object]
 
 
@@ -39,7 +41,7 @@ def table(root: Path, snapshots: int = 3, **options: str) -> FabricatedTable:
     return made
 
 
-def ended(root: Path, at_ms: int = FIRST_MS + 99 * HOUR_MS, **expire: Any) -> Outcome | None:
+def ended(root: Path, at_ms: int = NOW_MS, **expire: Any) -> Outcome | None:
     """What the driver reports at this time; None: it needs a JVM."""
     asked = ExpireSnapshotsParameters(**expire)
     of = job(operation="ExpireSnapshots", catalog=JobCatalog(root.as_uri(), "filesystem"), parameters=asked)
@@ -107,9 +109,37 @@ def many_tags(made: FabricatedTable) -> None:
         made.tag(f"t{number}", 1)
 
 
-def changelog(made: FabricatedTable) -> None:
-    (made.root / "changelog").mkdir()
-    (made.root / "changelog" / "changelog-1").write_text("{}")
+def changelogs(first: int, last: int) -> Change:
+    """Changelogs that have outlived their snapshots. Each is a minute older than the next one."""
+
+    def add(made: FabricatedTable) -> None:
+        (made.root / "changelog").mkdir()
+        for id_ in range(first, last + 1):
+            kept = {"id": id_, "timeMillis": START_MS + 60_000 * id_}
+            (made.root / "changelog" / f"changelog-{id_}").write_text(json.dumps(kept))
+
+    return add
+
+
+def consumer(age_ms: int) -> Change:
+    """A consumer whose last progress is so long ago."""
+
+    def add(made: FabricatedTable) -> None:
+        made.consumer("c", 1)
+        at_ns = (NOW_MS - age_ms) * 1_000_000
+        os.utime(made.root / "consumer" / "consumer-c", ns=(at_ns, at_ns))
+
+    return add
+
+
+def tagged(*names: str, snapshot: int = 1) -> Change:
+    """Automatic tags, of one snapshot after the other."""
+
+    def add(made: FabricatedTable) -> None:
+        for number, name in enumerate(names):
+            made.tag(name, snapshot + number)
+
+    return add
 
 
 def success_files(made: FabricatedTable) -> None:
@@ -120,13 +150,39 @@ def success_files(made: FabricatedTable) -> None:
 CREATED = {"tagCreateTime": [2023, 11, 14, 22, 14, 20, 5_000_000]}
 """At the time of snapshot 1."""
 CONSUMERS = {"consumer.expiration-time": "7 d"}
+CHANGELOGS = {"changelog.num-retained.min": "1", "changelog.num-retained.max": "3", "changelog.time-retained": "100 h"}
+DAY_MS = 24 * HOUR_MS
+AUTOMATIC = {"tag.automatic-creation": "process-time"}
+HOURLY = {**AUTOMATIC, "tag.creation-period": "hourly"}
+TWO_HOURS = {**AUTOMATIC, "tag.creation-period": "two-hours"}
 
 
 @pytest.mark.parametrize(
     ("sentence", "options", "change", "ends"),
     [
-        ("tags that are created automatically", {"tag.automatic-creation": "process-time"}, None, False),
-        ("tags that are not", {"tag.automatic-creation": "none"}, None, True),
+        ("no automatic tag yet", AUTOMATIC, None, False),
+        ("tags that are not automatic", {"tag.automatic-creation": "none"}, None, True),
+        ("tags that writes create", {"tag.automatic-creation": "batch"}, None, True),
+        ("tags by watermarks", {"tag.automatic-creation": "watermark"}, tagged("2023-11-13"), False),
+        ("the day before the last commit has its tag", AUTOMATIC, tagged("2023-11-13"), True),
+        ("it has none, but the day before it", AUTOMATIC, tagged("2023-11-12"), False),
+        ("tags of two days", AUTOMATIC, tagged("2023-11-12", "2023-11-13"), True),
+        ("a later snapshot has the tag of an earlier day", AUTOMATIC, tagged("2023-11-13", "2023-11-12"), False),
+        ("a tag of a user beside it", AUTOMATIC, tagged("2023-11-13", "before-the-sale"), True),
+        ("a tag with an impossible day", AUTOMATIC, tagged("2023-11-13", "2023-11-31"), True),
+        ("a user's tag, as Paimon reads it", AUTOMATIC, tagged("2023-11-12", "2023-11-13 22"), True),
+        ("the hour before the last commit has its tag", HOURLY, tagged("2023-11-14 21"), True),
+        ("it has none", HOURLY, tagged("2023-11-14 20"), False),
+        ("a tag of a day is none of an hour", HOURLY, tagged("2023-11-14"), False),
+        ("it has none, but the delay is not over", {**HOURLY, "tag.creation-delay": "17 min"},
+         tagged("2023-11-14 20"), True),
+        ("the delay is over", {**HOURLY, "tag.creation-delay": "16 min"}, tagged("2023-11-14 20"), False),
+        ("the two hours before the last commit", TWO_HOURS, tagged("2023-11-14 20"), True),
+        ("those before them", TWO_HOURS, tagged("2023-11-14 18"), False),
+        ("another period", {**AUTOMATIC, "tag.creation-period": "weekly"}, tagged("2023-11-13"), False),
+        ("another option of tags", {**AUTOMATIC, "tag.period-formatter": "without_dashes"}, tagged("2023-11-13"),
+         False),
+        ("another time zone", {**AUTOMATIC, "sink.process-time-zone": "Asia/Tokyo"}, tagged("2023-11-13"), False),
         ("a tag without a time", {}, tag(), True),
         ("a tag whose time is not over", {}, tag(**CREATED, tagTimeRetained=99.1 * 3600), True),
         ("a tag whose time is over", {}, tag(**CREATED, tagTimeRetained=99 * 3600), False),
@@ -134,11 +190,21 @@ CONSUMERS = {"consumer.expiration-time": "7 d"}
          tagTimeRetained=86400.0), False),
         ("more tags than are read", {}, many_tags, False),
         ("the directory of success files", {}, success_files, True),
-        ("a consumer that can expire", CONSUMERS, lambda made: made.consumer("c", 1), False),
-        ("a consumer that stays", {}, lambda made: made.consumer("c", 1), True),
+        ("a consumer without progress for longer", CONSUMERS, consumer(7 * DAY_MS + 1), False),
+        ("a consumer without progress for exactly so long", CONSUMERS, consumer(7 * DAY_MS), True),
+        ("a time of consumers that Java refuses", {"consumer.expiration-time": "a week"}, consumer(0), False),
+        ("a consumer that stays for ever", {}, consumer(99 * DAY_MS), True),
         ("no consumer", CONSUMERS, None, True),
-        ("a changelog that has outlived its snapshot", {}, changelog, False),
-        ("changelogs that have not", {"changelog.time-retained": "3 d"}, None, True),
+        ("changelogs that have not outlived their snapshots", CHANGELOGS, None, True),
+        ("as many as the smallest number", {**CHANGELOGS, "changelog.num-retained.min": "3",
+         "changelog.time-retained": "1 h"}, changelogs(1, 2), True),
+        ("more, as old as they may be", {**CHANGELOGS, "changelog.time-retained": "99 h"}, changelogs(1, 2), True),
+        ("more, and older", {**CHANGELOGS, "changelog.time-retained": "5939 min"}, changelogs(1, 2), False),
+        ("as many as the largest number", CHANGELOGS, changelogs(1, 2), True),
+        ("one more, however young", {**CHANGELOGS, "changelog.num-retained.max": "2"}, changelogs(1, 2), False),
+        ("with the limits of their snapshots", {"snapshot.num-retained.min": "1", "snapshot.time-retained": "99 h"},
+         changelogs(1, 2), True),
+        ("a number of changelogs that Java refuses", {"changelog.num-retained.min": "few"}, changelogs(1, 2), False),
     ],
 )  # fmt: skip
 def test_what_else_the_run_does(

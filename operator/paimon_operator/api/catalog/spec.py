@@ -192,14 +192,15 @@ class EngineStatus(ApiModel):
 
 
 class CatalogUsage(ApiModel):
-    """Resources that the runs of all tables of the catalog used. A deleted table is not counted any more."""
+    """Resources that the runs of all tables of the catalog used. Each executor counts as long as its driver ran.
+    A deleted table is not counted any more."""
 
     runs: Int64
     """Runs that ended."""
     failed: Int64
     """Those that did not succeed."""
     pod_seconds: Int64
-    """Seconds that their driver containers ran."""
+    """Seconds that their containers ran."""
     maintenance_day: Day
     """Day, in UTC, of the next field."""
     maintenance_pod_seconds: Int64

@@ -25,7 +25,7 @@ from paimon_operator.api.conditions import Condition
 from paimon_operator.api.drift import DriftFound
 from paimon_operator.api.edit_plan import EditPlan
 from paimon_operator.api.measure import Measure
-from paimon_operator.api.spark import SparkMode
+from paimon_operator.api.run.spark import RunSpark
 from paimon_operator.api.table.writes import MAX_WRITES, LedgerName
 
 RUN_TYPES: Final = "(the types of all operations)"
@@ -139,18 +139,6 @@ class Attempt(ApiModel):
     """Explanation of the reason, and what to do."""
 
 
-class RunSpark(ApiModel):
-    """Mode of all attempts. It is decided before the first attempt."""
-
-    mode: SparkMode
-    """Local or Cluster."""
-    message: Message
-    """Why the mode was selected."""
-    access_hash: Hash | None = None
-    """Hash of the account and storage access in the executor Pod template, in mode Cluster. If an edit of the catalog
-    changes it, the run gets no further attempt."""
-
-
 class RunJob(ApiModel):
     """Job of all attempts. It is stored before the ConfigMap is created, and no attempt uses another one."""
 
@@ -161,14 +149,14 @@ class RunJob(ApiModel):
 
 
 class Cost(ApiModel):
-    """Resources that the containers of all attempts used."""
+    """Resources that the containers of all attempts used. Each executor counts as long as its driver ran."""
 
     pod_seconds: Int64
     """Seconds that the containers ran."""
     core_seconds: Int64
-    """podSeconds times the requested CPUs."""
+    """Seconds of each container times its requested CPUs."""
     gib_seconds: Int64
-    """podSeconds times the memory limit in GiB."""
+    """Seconds of each container times its memory limit in GiB."""
 
 
 CommitIdentity = Annotated[str, Field(pattern=r"^[0-9]{1,16}/[0-9a-f]{8}$", max_length=32)]

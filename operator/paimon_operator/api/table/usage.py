@@ -14,7 +14,7 @@ Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", max_length=1
 
 
 class Usage(ApiModel):
-    """Resources that the table's runs used. Executor Pods are not counted."""
+    """Resources that the table's runs used. Each executor counts as long as its driver ran."""
 
     since: Time
     """End of the first run that is counted."""
@@ -23,11 +23,11 @@ class Usage(ApiModel):
     failed: Int64
     """Those that did not succeed."""
     pod_seconds: Int64
-    """Seconds that their driver containers ran."""
+    """Seconds that their containers ran."""
     core_seconds: Int64
-    """podSeconds times the requested CPUs."""
+    """Seconds of each container times its requested CPUs."""
     gib_seconds: Int64
-    """podSeconds times the memory limit in GiB."""
+    """Seconds of each container times its memory limit in GiB."""
     expected_seconds: Int64 | None = None
     """Sum of what the runs with an expectation were expected to take."""
     actual_seconds: Int64 | None = None

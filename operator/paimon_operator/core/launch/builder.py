@@ -11,8 +11,8 @@ from paimon_contract.job import JobExecutors
 from paimon_operator.api import units
 from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.api.reasons import Reason
+from paimon_operator.api.run.spark import RunSpark
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunSpark
 from paimon_operator.api.spark import CatalogSpark, SparkMode
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import storage

@@ -13,8 +13,8 @@ from typing import Any, Final, Literal
 from paimon_contract import environment
 from paimon_contract.job import Job, job_text
 from paimon_operator.api.pod_overlay import PodOverlay
+from paimon_operator.api.run.spark import RunSpark
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunSpark
 from paimon_operator.core import naming
 from paimon_operator.core.launch import executor_pod, pod_storage
 from paimon_operator.core.launch.executor_pod import Executors

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from paimon_operator.api.policies import MAX_BACKOFF_LIMIT
+from paimon_operator.api.run.spark import RunSpark
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.api.run.status import RunSpark
 from paimon_operator.api.spark import SparkMode
 from paimon_operator.api.table.effective import EffectiveMode
 from paimon_operator.api.table.spec import PaimonTable

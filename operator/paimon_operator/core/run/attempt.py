@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
-from math import ceil
-from typing import Final
 
-from paimon_operator.api import units
 from paimon_operator.api.base import MESSAGE_LENGTH, truncated
 from paimon_operator.api.reasons import Reason, known_reason
-from paimon_operator.api.run.status import Attempt, AttemptState, Cost, FailureClass
+from paimon_operator.api.run.status import Attempt, AttemptState, FailureClass
 from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.pod import PodObserved
-
-MIB_PER_GIB: Final = 1024
 
 _IMAGE_REASONS = {
     "ErrImagePull",
@@ -92,31 +86,6 @@ def why_pending(attempt: Attempt, pod: PodObserved) -> tuple[Reason, str]:
     # Only an Event reports a volume that cannot be mounted, so the message lists all of them.
     needed = f"; it cannot without {', '.join(pod.mounts)}, each with its keys" if pod.mounts else ""
     return Reason.POD_PENDING, f"pod {pod.name} is waiting for its container to start{needed}"
-
-
-def cost(attempts: Iterable[Attempt], share_ms: int | None = None) -> Cost | None:
-    """What the containers used, rounded up to whole units per attempt; None if none ever started.
-
-    `share_ms` is the share of the last attempt in the time of a Pod with other runs; None: it had all of its time.
-    """
-    used = [(seconds, each) for each in attempts if (seconds := _seconds(each)) is not None]
-    if not used:
-        return None
-    if share_ms is not None:
-        used[-1] = ceil(share_ms / 1000), used[-1][1]
-    gib = [(seconds, units.mebibytes(each.memory) / MIB_PER_GIB) for seconds, each in used if each.memory is not None]
-    return Cost(
-        pod_seconds=sum(seconds for seconds, _ in used),
-        core_seconds=sum(seconds * (each.cores or 1) for seconds, each in used),
-        gib_seconds=sum(ceil(seconds * size) for seconds, size in gib),
-    )
-
-
-def _seconds(attempt: Attempt) -> int | None:
-    if attempt.started is None or attempt.finished is None:
-        return None
-    # The end of a lost Pod is our clock's time, its start the node's: the difference may be negative.
-    return max(0, ceil((attempt.finished - attempt.started).total_seconds()))
 
 
 def _why(failure: AttemptFailure) -> dict[str, object]:

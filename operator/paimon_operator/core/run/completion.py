@@ -16,6 +16,7 @@ from paimon_operator.core.conditions import false, idle, stalled, true, unknown
 from paimon_operator.core.operations import registry
 from paimon_operator.core.operations.retries import NEXT_ATTEMPT, retry_delay
 from paimon_operator.core.run import attempt as attempts
+from paimon_operator.core.run.cost import cost
 from paimon_operator.core.run.outcome import AttemptFailure, Success
 from paimon_operator.core.run.transition import Step, under_way, with_attempt
 
@@ -121,7 +122,7 @@ def _final(
         "phase": phase,
         "completion_time": to_the_second(now),
         "next_try": None,
-        "cost": attempts.cost(status.attempts, None if result is None or result.ms is None else result.ms.share),
+        "cost": cost(status.attempts, status.spark, None if result is None or result.ms is None else result.ms.share),
         **({} if result is None else _reported(result)),
     }
     if failure is not None:

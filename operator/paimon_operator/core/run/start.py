@@ -19,6 +19,7 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.core.run import attempt as attempts
 from paimon_operator.core.run import never_started
 from paimon_operator.core.run.completion import failed
+from paimon_operator.core.run.cost import asked_for
 from paimon_operator.core.run.observed import RunObserved
 from paimon_operator.core.run.outcome import AttemptFailure
 from paimon_operator.core.run.transition import Step, blocked_findings, in_phase, launching, with_attempt
@@ -92,7 +93,7 @@ def _launching(attempt: Attempt, refusal: Refusal | None) -> tuple[Finding, ...]
 
 
 def _consistent_with_first_attempt(run: PaimonRun, plan: driver_pod.Launch) -> driver_pod.Launch:
-    """The launch with the access hash of attempt 1, whose job and executor Pod template cannot change.
+    """The launch with the size and the access hash of attempt 1, whose job and executor Pod template cannot change.
 
     Raises RunEnvironmentError if the catalog was edited since. A run that an older operator started has no hash.
     """
@@ -103,7 +104,8 @@ def _consistent_with_first_attempt(run: PaimonRun, plan: driver_pod.Launch) -> d
         raise _changed("the catalog was changed")
     if spark is not None or plan.execution is None:
         return plan
-    return replace(plan, execution=plan.execution.model_copy(update={"access_hash": access}))
+    given = {"access_hash": access, "executors": asked_for(plan.executors)}
+    return replace(plan, execution=plan.execution.model_copy(update=given))
 
 
 def _changed(what: str) -> RunEnvironmentError:
