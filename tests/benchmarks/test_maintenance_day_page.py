@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from tools.benchmarks.maintenance_day.__main__ import LEAST_AVOIDED, LINES, PAGE
+from tools.benchmarks.maintenance_day.__main__ import LEAST_AVOIDED, LINES, PAGE, PLAYED, read
 from tools.benchmarks.maintenance_day.figures import CRON, OPERATOR, Costs, Figures, avoided_percent
 from tools.benchmarks.maintenance_day.page import page
+from tools.benchmarks.maintenance_day.played import Played, keep, kept
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,9 +59,26 @@ def test_a_policy_alone_is_compared_with_nothing() -> None:
     assert "By kind" not in text
 
 
+def played(table: str, runs: int) -> Played:
+    return Played(
+        table=table, engine="paimon-1.4", seed=7, hours=4, writes=60, ticks=16, runs=runs, no_ops=0, worst=6, bound=8
+    )
+
+
+def test_the_page_compares_the_tables_on_real_spark_with_fixed_cron(tmp_path: Path) -> None:
+    keep(played("trickle-003", 5), tmp_path)
+    keep(played("append-001", 2), tmp_path)
+    keep(played("append-001", 3), tmp_path)
+    lines = [{"date": "2026-11-28", "commit": "abc1234"} | asdict(each) for each in kept(tmp_path)]
+    text = page([line(OPERATOR, 1)], lines)
+    assert "Seed 7, the first 4 hours (commit abc1234, 2026-11-28):" in text
+    assert "| append-001 | paimon-1.4 | 60 | 16 | 3 | 0 | 6 | 8 |\n| trickle-003 |" in text
+    assert "Fixed cron starts 32 Spark runs for these tables, and the operator 8, of which 0 are no-ops." in text
+
+
 def test_the_committed_page_is_that_of_the_committed_lines_which_keep_the_promise() -> None:
     lines = [json.loads(text) for text in (ROOT / LINES).read_text().splitlines()]
-    assert (ROOT / PAGE).read_text() == page(lines)
+    assert (ROOT / PAGE).read_text() == page(lines, read(ROOT / PLAYED))
     operator, cron = ({each["seed"]: each for each in lines if each["policy"] == policy} for policy in (OPERATOR, CRON))
     assert operator
     for seed, ours in operator.items():

@@ -1,7 +1,9 @@
 """`python -m tools.benchmarks.maintenance_day [--tables N] [--hours N] [--seed N] [--policies P ...] [--record]`.
 
 Plays the day and prints the page. With `--record`, the lines replace those of the same seed and policies in
-docs/maintenance-day.jsonl, and docs/maintenance-day.md is made of all (`--policies` without a name: of those alone).
+docs/maintenance-day.jsonl, the figures of the tables on real Spark that are kept in `build/played-day` replace those in
+docs/maintenance-day-played.jsonl, and docs/maintenance-day.md is made of all (`--policies` without a name: of those
+alone).
 Exit code 1 if the operator has more than a tenth of the no-ops of fixed cron, or a table was worse than its threshold
 and one interval.
 """
@@ -20,8 +22,10 @@ from typing import Final
 
 from tools.benchmarks.maintenance_day.figures import CRON, OPERATOR, POLICIES, Figures, avoided_percent, figures_of
 from tools.benchmarks.maintenance_day.page import Line, page
+from tools.benchmarks.maintenance_day.played import kept
 
 LINES, PAGE = Path("docs/maintenance-day.jsonl"), Path("docs/maintenance-day.md")
+PLAYED = Path("docs/maintenance-day-played.jsonl")
 LEAST_AVOIDED: Final = 90.0
 """Percent of the no-ops of fixed cron."""
 
@@ -40,17 +44,27 @@ def main() -> int:
     lines = [stamp | asdict(each) for each in found.values()]
     if asked.record:
         lines = _with_recorded(lines)
-        LINES.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        PAGE.write_text(page(lines))
+        _write(LINES, lines)
+        if played := kept():
+            _write(PLAYED, [stamp | asdict(each) for each in played])
+        PAGE.write_text(page(lines, read(PLAYED)))
     wrong = list(_problems(found))
     print("\n".join([page(lines), *wrong]))
     return 1 if wrong else 0
 
 
+def read(file: Path) -> list[Line]:
+    """The recorded lines."""
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def _write(file: Path, lines: list[Line]) -> None:
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def _with_recorded(lines: list[Line]) -> list[Line]:
     """The lines with those of other seeds and policies that are recorded, in order."""
-    known = [json.loads(line) for line in LINES.read_text().splitlines()] if LINES.exists() else []
-    by_key = {(line["seed"], line["policy"]): line for line in [*known, *lines]}
+    by_key = {(line["seed"], line["policy"]): line for line in [*read(LINES), *lines]}
     order = list(POLICIES)
     return [by_key[key] for key in sorted(by_key, key=lambda key: (key[0], order.index(key[1])))]
 
@@ -69,7 +83,9 @@ def _problems(found: Mapping[str, Figures]) -> Iterator[str]:
 
 def _commit() -> str:
     """The commit of the checkout; with -dirty if files in it had been changed, except the record itself."""
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{LINES}", f":!{PAGE}")
+    changed = _git(
+        "status", "--porcelain", "--untracked-files=no", "--", ".", *(f":!{file}" for file in (LINES, PLAYED, PAGE))
+    )
     return _git("rev-parse", "--short=7", "HEAD") + ("-dirty" if changed else "")
 
 

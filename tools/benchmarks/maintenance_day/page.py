@@ -15,6 +15,7 @@ from tools.benchmarks.maintenance_day.figures import (
     Costs,
     avoided_percent,
 )
+from tools.benchmarks.maintenance_day.played import section
 
 Line = dict[str, Any]
 _HEAD: Final = """\
@@ -22,7 +23,8 @@ _HEAD: Final = """\
 
 Made by `python -m tools.benchmarks.maintenance_day --record` from `maintenance-day.jsonl`, which has a line for each
 policy and seed. `make bench` plays the first seed again. `tests/spark/test_maintenance_day.py`, of the `long` tests,
-plays the first hours of ten of the tables with real commits and drivers. There each commit touches all buckets.
+plays the first hours of ten of the tables with real commits and drivers. There each commit touches all buckets, and
+`--record` takes over what they became.
 
 Synthetic writes of one day go to tables of six kinds. Each policy gets the same writes, from the same seed:
 
@@ -61,13 +63,13 @@ which runs all day: 86,400 pod-seconds, in which it requests 1,728 CPU-seconds.
 """
 
 
-def page(lines: Iterable[Line]) -> str:
-    """The page of all lines."""
+def page(lines: Iterable[Line], played: Sequence[Line] = ()) -> str:
+    """The page of all lines, and of those of the tables that were `played` on real Spark."""
     by_seed: dict[int, dict[str, Line]] = {}
     for line in lines:
         by_seed.setdefault(line["seed"], {})[line["policy"]] = line
-    played = {policy for each in by_seed.values() for policy in each}
-    policies = _table(["policy", "what happens at a tick"], [row for row in _AT_A_TICK.items() if row[0] in played])
+    simulated = {policy for each in by_seed.values() for policy in each}
+    policies = _table(["policy", "what happens at a tick"], [row for row in _AT_A_TICK.items() if row[0] in simulated])
     parts = [
         _HEAD + policies,
         _RULES,
@@ -77,7 +79,7 @@ def page(lines: Iterable[Line]) -> str:
     ]
     compared = next((each for each in by_seed.values() if {OPERATOR, CRON} <= each.keys()), None)
     parts += [] if compared is None else ["## By kind of table\n", _kinds(compared)]
-    return "\n".join([*parts, _MODEL + _seconds()])
+    return "\n".join([*parts, *section(played), _MODEL + _seconds()])
 
 
 def _of_seed(policies: Mapping[str, Line]) -> list[str]:

@@ -127,12 +127,13 @@ def record_decision(state: StateT, tick: datetime | None, decision: LastDecision
 
 
 def _finds_the_same(before: LastDecision, after: LastDecision) -> bool:
-    """Whether only ages have grown since. While work waits, no reconcile writes the status for that."""
+    """Whether it waits for the same, and only ages have grown since. No reconcile writes the status for that."""
 
     def found(decision: LastDecision) -> list[tuple[str, str, bool]]:
         return [(each.name, each.threshold, each.reached) for each in decision.checks]
 
-    return before.observed_at == after.observed_at and found(before) == found(after)
+    are_equal = (before.reason, before.observed_at) == (after.reason, after.observed_at)
+    return are_equal and found(before) == found(after)
 
 
 def was_skipped(decision: LastDecision) -> bool:

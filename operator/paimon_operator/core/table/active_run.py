@@ -53,6 +53,8 @@ class ActiveRunState:
     queued: QueuedRun | None = None
     """The table's place in the queue until now. `status` has none: the next decision to wait sets it again."""
     events: tuple[EventNote, ...] = ()
+    ended: RunOutcome | None = None
+    """How it has ended, if `status` has got its result."""
 
 
 def observe_active_run(table: PaimonTable, observed: TableObserved, now: datetime) -> ActiveRunState:
@@ -80,7 +82,7 @@ def _followed(table: PaimonTable, observed: TableObserved, now: datetime) -> Act
     unknown = bool(active.result_unknown)
     ended = cancelled(active, now, unknown=unknown) if run is None else ended_by(active, run, now)
     if ended is not None:
-        return ActiveRunState(status=apply_result(table, ended), events=(_end_note(ended),))
+        return ActiveRunState(status=apply_result(table, ended), events=(_end_note(ended),), ended=ended)
     found = {} if run is None else {"uid": run.metadata.uid, "result_unknown": _is_unknown(run)}
     named = active.model_copy(update=found)
     return ActiveRunState(status=status.model_copy(update={"active_run": named}), run=run)

@@ -31,6 +31,7 @@ from paimon_operator.core.spec.ownership import (
 )
 from paimon_operator.core.table import (
     active_run,
+    after_success,
     companions,
     giving_way,
     holds,
@@ -56,6 +57,7 @@ def with_context(context: TableContext, observed: TableObserved, followed: Activ
         status = with_answer(status, recreation_wanted(context, status))
     for scheduled in _all_scheduled():
         status = scheduled.with_next_ticks(context, status)
+    status = after_success.with_numbers(context, status, followed.ended)
     status = drift_state.with_accepted(context, edits.with_edit(context, status))
     stuck = starts_nothing.by_its_run(context, followed, status)
     if stuck is not None:
