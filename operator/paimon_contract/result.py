@@ -44,11 +44,11 @@ class ResultTable(Document):
     """`TableSchema.digest` of that schema. A table that was dropped and made again can have the same number."""
     bucket_mode: str | None = None
     bucket_count: int | None = None
-    """Buckets per partition by the table's option; None unless they are fixed, as of the three below."""
+    """Buckets per partition by the table's option; None unless they are fixed."""
     rescaling: bool | None = None
     """True: some partitions may have another number of buckets."""
     partitions: int | None = None
-    """Partitions that have files."""
+    """Partitions that have files; None without buckets or without data in one, as of the two below."""
     bucket_bytes_median: int | None = None
     """Of the buckets that have files, over all partitions."""
     bucket_bytes_max: int | None = None

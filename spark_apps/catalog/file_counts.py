@@ -19,7 +19,7 @@ LISTED_MAX = 200
 COUNTS = ("files", "rows", "size_bytes", "small_files", "sorted_runs_max")
 """What is counted of a table's files."""
 BUCKET_COUNTS = ("partitions", "bucket_bytes_median", "bucket_bytes_max")
-"""What is counted of the buckets that have files."""
+"""What is counted of the buckets that have files. The bytes are 0 for a table without data in a bucket."""
 
 _OF_BUCKET = (
     "count(*) AS files",
@@ -85,6 +85,8 @@ def _count_listed(session: Session, table: Any, snapshot: Any, small_below: int)
     buckets: defaultdict[tuple[bytes, int], _Bucket] = defaultdict(_Bucket)
     for entry in table.store().newScan().withSnapshot(snapshot).plan().files(added):
         buckets[bytes(entry.partition().toBytes()), int(entry.bucket())].add(entry.file(), small_below)
+    # The files of a postponed bucket (-2) are in none yet.
+    sizes = [each.size_bytes for (_, number), each in buckets.items() if number >= 0]
     return {
         "files": sum(each.files for each in buckets.values()),
         "rows": sum(each.rows for each in buckets.values()),
@@ -92,8 +94,8 @@ def _count_listed(session: Session, table: Any, snapshot: Any, small_below: int)
         "small_files": sum(each.small_files for each in buckets.values()),
         "sorted_runs_max": max((each.sorted_runs for each in buckets.values()), default=0),
         "partitions": len({partition for partition, _ in buckets}),
-        "bucket_bytes_median": median_low([each.size_bytes for each in buckets.values()] or [0]),
-        "bucket_bytes_max": max((each.size_bytes for each in buckets.values()), default=0),
+        "bucket_bytes_median": median_low(sizes or [0]),
+        "bucket_bytes_max": max(sizes, default=0),
     }
 
 

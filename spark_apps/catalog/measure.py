@@ -16,7 +16,7 @@ from spark_apps.metadata.health import time_text
 from spark_apps.metadata.measurement import now_text, of_contents, of_schema
 from spark_apps.metadata.observation import Observation, Observer
 from spark_apps.metadata.pins import read_pins
-from spark_apps.metadata.settings import FIXED, SMALL_FILE_SHARE
+from spark_apps.metadata.settings import SMALL_FILE_SHARE, UNAWARE
 from spark_apps.metadata.table_files import location_of
 from spark_apps.progress import log_step
 from spark_apps.storage.hdfs import Hdfs
@@ -97,7 +97,7 @@ def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
     latest = table.snapshotManager().latestSnapshot()
     target = table.coreOptions().targetFileSize(bool(schema.primary_keys))
     counts: dict[str, Any] = count_files(session, table, latest, int(target * SMALL_FILE_SHARE))
-    names = (*COUNTS, *(BUCKET_COUNTS if base.bucket_mode == FIXED else ()))
+    names = (*COUNTS, *(BUCKET_COUNTS if base.bucket_mode != UNAWARE and counts["bucket_bytes_max"] else ()))
     earliest = table.snapshotManager().earliestSnapshot()
     return replace(
         base,

@@ -14,7 +14,7 @@ from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.binary_row import Value, partition_values
 from spark_apps.metadata.file_sums import Sums, total_of
 from spark_apps.metadata.observation import Contents
-from spark_apps.metadata.settings import FIXED, bucket_mode, default_partition_name
+from spark_apps.metadata.settings import UNAWARE, bucket_mode, default_partition_name
 
 MAX_PARTITION_LENGTH: Final = 256
 
@@ -77,11 +77,21 @@ def _of_sums(sums: Sums, schema: TableSchema) -> dict[str, Any]:
     if schema.primary_keys:
         unmerged = sum(each.unmerged_rows(number) for (_, number), each in buckets.items())
         found["unmerged_percent"] = percent(unmerged, total.rows)
-    if bucket_mode(schema) == FIXED and sums:
-        sizes = [each.bytes for each in buckets.values()]
-        found["partitions"] = len({partition for partition, _ in buckets})
-        found |= {"bucket_bytes_median": median_low(sizes), "bucket_bytes_max": max(sizes)}
+    if bucket_mode(schema) != UNAWARE:
+        found |= _of_bucket_bytes(buckets)
     return found
+
+
+def _of_bucket_bytes(buckets: Mapping[tuple[bytes, int], Bucket]) -> dict[str, Any]:
+    """Bytes per bucket; nothing without data in a bucket. Files of a postponed bucket (-2) are in none yet."""
+    sizes = [each.bytes for (_, number), each in buckets.items() if number >= 0]
+    if not sizes:
+        return {}
+    return {
+        "partitions": len({partition for partition, _ in buckets}),
+        "bucket_bytes_median": median_low(sizes),
+        "bucket_bytes_max": max(sizes),
+    }
 
 
 def buckets_of(sums: Sums) -> Mapping[tuple[bytes, int], Bucket]:

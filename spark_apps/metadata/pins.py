@@ -1,11 +1,12 @@
 """What tags, branches and consumers keep: the bytes of data files that they reach and the latest snapshot does not.
 
 What several of them reach counts for each. A tag reaches the files of its snapshot, a branch those of its own latest
-snapshot, a consumer those of the snapshot that it reads next.
+snapshot, a consumer those of all snapshots from the one that it reads next: `unread_snapshots`.
 
 A file is in a snapshot if its manifests add it more often than they remove it. Manifests that two snapshots share say
 the same of each file, so only the others are read: a file is pinned exactly if the other manifests of the pin say one
-more of it than the other manifests of the latest snapshot. One pin costs its file, two manifest lists, and those.
+more of it than the other manifests of the latest snapshot. A tag or branch costs its file, two manifest lists, and
+those.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from typing import Final
 from paimon_contract.result import Pin
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.manifests import Manifest, ManifestFiles, require_few
-from spark_apps.metadata.snapshots import ExpiredError, Snapshot, SnapshotFiles, id_in, read_snapshot
+from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles, id_in, read_snapshot
+from spark_apps.metadata.unread_snapshots import UnreadSnapshots
 
 MAX_SHOWN: Final = 8
 """Pins that are reported: the largest."""
@@ -79,43 +81,43 @@ class _Reader:
 
     def bytes_of(self, kind: str, name: str) -> int | None:
         """The bytes that a pin keeps; None where they cannot be found out, or not with the reads that are left."""
-        find = {TAG: self._of_tag, BRANCH: self._of_branch, CONSUMER: self._of_consumer}[kind]
+        measure = {TAG: self._of_tag, BRANCH: self._of_branch, CONSUMER: self._of_consumer}[kind]
         try:
-            snapshot = find(name)
-            if snapshot is None or snapshot == self.latest:
-                return 0
-            if snapshot not in self._bytes:
-                self._bytes[snapshot] = self._pinned(snapshot)
+            return measure(name)
         except UnreadableError:
             return None
-        return self._bytes[snapshot]
 
-    def _of_tag(self, name: str) -> Snapshot | None:
-        return read_snapshot(self.manifests.files, f"{self.manifests.location}/tag/tag-{name}")
+    def _of_tag(self, name: str) -> int:
+        return self._of_snapshot(read_snapshot(self.manifests.files, f"{self.manifests.location}/tag/tag-{name}"))
 
-    def _of_branch(self, name: str) -> Snapshot | None:
+    def _of_branch(self, name: str) -> int:
         of_branch = SnapshotFiles(self.manifests.files, f"{self.manifests.location}/branch/branch-{name}")
         hint = of_branch.latest_hint()
-        return of_branch.latest(id_in(None if hint is None else hint.content))
+        return self._of_snapshot(of_branch.latest(id_in(None if hint is None else hint.content)))
 
-    def _of_consumer(self, name: str) -> Snapshot | None:
+    def _of_snapshot(self, snapshot: Snapshot | None) -> int:
+        if snapshot is None or snapshot == self.latest:
+            return 0
+        if snapshot not in self._bytes:
+            self._bytes[snapshot] = self._pinned(snapshot)
+        return self._bytes[snapshot]
+
+    def _of_consumer(self, name: str) -> int:
         path = f"{self.manifests.location}/consumer/consumer-{name}"
         content = self.manifests.files.read(path)
         if content is None:
-            return None
+            return 0
         try:
             next_ = int(json.loads(content)["nextSnapshot"])
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise UnreadableError(f"{path}: {type(error).__name__}: {error}") from error
         if next_ >= self.latest.id:  # it waits for a snapshot that does not exist yet, or reads the latest
-            return None
-        return self.earliest if next_ <= self.earliest.id else self._existing(next_)
+            return 0
+        return self._unread.bytes_from(max(next_, self.earliest.id))
 
-    def _existing(self, id_: int) -> Snapshot:
-        found = SnapshotFiles(self.manifests.files, self.manifests.location).snapshot(id_)
-        if found is None:
-            raise ExpiredError(f"snapshot {id_} has expired")
-        return found
+    @cached_property
+    def _unread(self) -> UnreadSnapshots:
+        return UnreadSnapshots(self.manifests, self.latest, self._spent)
 
     @cached_property
     def _of_latest(self) -> dict[str, Manifest]:

@@ -10,6 +10,8 @@ from paimon_schema.table_schema import TableSchema
 from spark_apps.metadata.base import UnreadableError
 
 FIXED: Final = "Fixed"
+UNAWARE: Final = "Unaware"
+"""No buckets: Paimon writes all files of a partition as those of bucket 0."""
 DONE_MARK: Final = "_SUCCESS"
 """File in the directory of a partition that is done: batch jobs wait for it. Runs of MarkPartitionsDone and Flink write
 it."""
@@ -45,7 +47,7 @@ def bucket_mode(schema: TableSchema) -> str:
         return "Postpone"
     if count != _CHOSEN_BY_ENGINE:
         return FIXED
-    return "Dynamic" if schema.primary_keys else "Unaware"
+    return "Dynamic" if schema.primary_keys else UNAWARE
 
 
 def default_partition_name(schema: TableSchema) -> str:

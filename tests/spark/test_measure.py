@@ -11,6 +11,7 @@ from statistics import median_low
 
 import pytest
 
+from paimon_engines.loader import load_engine
 from spark_apps.catalog.file_counts import LISTED_MAX
 from spark_apps.progress import SPARK_READY
 from tests.spark.lake import Lake
@@ -69,15 +70,35 @@ def test_files_are_counted_by_partition_and_bucket(lake: Lake, buckets: int, opt
     assert counted["bucketBytesMedian"] < counted["bucketBytesMax"]
 
 
+@pytest.mark.parametrize("options", [{}, BY_PAIMON], ids=["by the driver", "by Paimon"])
 @pytest.mark.parametrize("keys", [["id"], []], ids=["Dynamic", "Unaware"])
-def test_only_fixed_buckets_are_measured(lake: Lake, keys: list[str]) -> None:
-    lake.provision(COLUMNS, keys=keys, options={"bucket": "-1"}).ok()
+def test_bytes_per_bucket_are_measured_where_there_are_buckets(
+    lake: Lake, keys: list[str], options: dict[str, str]
+) -> None:
+    lake.provision(COLUMNS, keys=keys, options={"bucket": "-1", **options}).ok()
     lake.land("orders/1.csv", "day,id,v\nmon,1,x\n")
 
     measured = lake.write(mode="Upsert" if keys else "Append").ok()["table"]
 
-    assert measured["rows"] == 1
-    assert not measured.keys() & {"bucketCount", "partitions", "bucketBytesMedian", "bucketBytesMax"}
+    of_buckets = {each: measured.get(each) for each in ("partitions", "bucketBytesMedian", "bucketBytesMax")}
+    size = measured["sizeBytes"]
+    assert of_buckets == dict(zip(of_buckets, (1, size, size) if keys else (None,) * 3, strict=True))
+    assert (measured["rows"], "bucketCount" in measured, "manifests" in measured) == (1, False, options == {})
+
+
+@pytest.mark.parametrize("options", [{}, BY_PAIMON], ids=["by the driver", "by Paimon"])
+def test_files_without_a_bucket_yet_have_no_bytes_per_bucket(lake: Lake, options: dict[str, str]) -> None:
+    postponed = {"bucket": "-2", "postpone.batch-write-fixed-bucket": "false"}
+    created = lake.provision(COLUMNS, keys=["id"], options=postponed | options)
+    if not load_engine(lake.engine.id).has_postponed_buckets:
+        assert "number of buckets" in created.refused("TableRefused")
+        return
+    lake.land("orders/1.csv", "day,id,v\nmon,1,x\n")
+
+    measured = lake.write().ok()["table"]
+
+    assert (measured["bucketMode"], measured["rows"], "manifests" in measured) == ("Postpone", 1, options == {})
+    assert not measured.keys() & {"partitions", "bucketBytesMedian", "bucketBytesMax"}
 
 
 @pytest.mark.newest_engine

@@ -16,7 +16,7 @@ from spark_apps.observer.passes import Watched
 from spark_apps.observer.table import Found
 from tests.spark.hdfs_lake import HdfsLake, pod_environment
 from tests.spark.lake import Ended
-from tests.spark.observed_kinds import KINDS, PIN
+from tests.spark.observed_kinds import KINDS
 from tests.spark.test_observed_tables import counts, of
 
 TABLES = {
@@ -37,7 +37,7 @@ def lake(hdfs_lake: HdfsLake) -> HdfsLake:
     hdfs_lake.provision({"id": "BIGINT"}, options={"bucket": "-1"}).ok()
     empty = hdfs_lake.hdfs.changes
     for name, kind in TABLES.items():
-        steps = (step.replace("{t}", f"outside.shop.{name}") for step in kind.steps if step != PIN)
+        steps = (step.replace("{t}", f"outside.shop.{name}") for step in kind.statements)
         hdfs_lake.outside(*(step.replace("{name}", f"shop.{name}") for step in steps))
     assert hdfs_lake.hdfs.changes > empty + 10 * len(TABLES), "each commit changes the namespace many times"
     return hdfs_lake

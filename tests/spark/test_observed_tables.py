@@ -11,18 +11,21 @@ from typing import Any
 import pytest
 
 from paimon_contract.result import ResultTable
+from paimon_engines.loader import load_engine
+from paimon_operator.api.table.spec import MergeEngineType
 from spark_apps.catalog.measure import measured
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.observation import Observation, Observer
 from spark_apps.metadata.table_files import TableFiles
 from spark_apps.metadata.volume import VolumeFiles
-from tests.spark.lake import Lake
-from tests.spark.observed_kinds import KINDS, PIN, WRITES, Kind, keyed
+from tests.spark.lake import Lake, RefusedBySparkError
+from tests.spark.observed_cross import CROSS
+from tests.spark.observed_kinds import KINDS, PIN, PIN_ON, WRITES, Kind, keyed
 from tests.spark.pypaimon_kinds import BY_PYPAIMON, perform_step
 from tests.support import lake_reader
 
 SYSTEM = "outside.shop.`orders${}`"
-MADE = KINDS | BY_PYPAIMON
+MADE = KINDS | BY_PYPAIMON | CROSS
 TARGET_SIZES = {"3 kb": 3 << 10, "1 kb": 1 << 10}
 File = dict[str, Any]
 
@@ -50,16 +53,23 @@ def listed(lake: Lake) -> list[File]:
 
 
 def make(lake: Lake, kind: Kind) -> tuple[list[dict[str, int]], Observation | None]:
-    """Makes the table and looks at it after each step. Gives the bytes of the files at each PIN, and the last look."""
+    """Makes the table and looks at it after each step.
+
+    Gives the last look, and the bytes of the files at each PIN, at a PIN_ON also of those after each later step.
+    """
     pinned: list[dict[str, int]] = []
+    growing: list[dict[str, int]] = []
     seen: Observation | None = None
     lake.outside("CREATE DATABASE IF NOT EXISTS outside.shop")
     for step in kind.steps:
-        if step == PIN:
+        if step in (PIN, PIN_ON):
             pinned.append(sizes(listed(lake)))
-        else:
-            perform_step(lake, step)
-            seen = observer(lake).observe(seen)
+            growing += pinned[-1:] if step == PIN_ON else []
+            continue
+        perform_step(lake, step)
+        seen = observer(lake).observe(seen)
+        for each in growing:
+            each.update(sizes(listed(lake)))
     return pinned, seen
 
 
@@ -111,6 +121,13 @@ def unmerged_percent(files: list[File]) -> int:
     return 100 * unmerged // rows_of(files)
 
 
+def bucket_bytes(files: list[File]) -> tuple[int | None, ...]:
+    """The number of partitions, the median of the bytes per bucket, and their maximum."""
+    bytes_ = [sum(file["file_size_in_bytes"] for file in bucket) for bucket in by_bucket(files)]
+    partitions = {file["partition"] for file in files}
+    return (len(partitions), median_low(bytes_), max(bytes_)) if files else (None,) * 3
+
+
 def small_below(lake: Lake) -> float:
     schema = observer(lake).schema
     default = 128 << 20 if schema.primary_keys else 256 << 20
@@ -121,6 +138,10 @@ def small_below(lake: Lake) -> float:
 @pytest.mark.engines_in_turn("kind")
 @pytest.mark.parametrize("kind", MADE.values(), ids=MADE)
 def test_the_health_equals_what_spark_and_pypaimon_list(lake: Lake, kind: Kind) -> None:
+    if kind.is_postponed and not load_engine(lake.engine.id).has_postponed_buckets:
+        with pytest.raises(RefusedBySparkError, match="number of buckets needs to be greater than 0"):
+            make(lake, kind)
+        return
     pinned, seen = make(lake, kind)
     found, files = measure(lake), listed(lake)
 
@@ -160,13 +181,27 @@ def compare_snapshots(lake: Lake, found: ResultTable) -> None:
 def compare_ratios(lake: Lake, found: ResultTable, files: list[File], kind: Kind) -> None:
     if observer(lake).schema.primary_keys:
         assert found.unmerged_percent == (unmerged_percent(files) if files else 0)
-    if found.bucket_mode == "Fixed" and files:
-        bytes_ = [sum(file["file_size_in_bytes"] for file in bucket) for bucket in by_bucket(files)]
-        assert (found.bucket_bytes_median, found.bucket_bytes_max) == (median_low(bytes_), max(bytes_))
+    expected = bucket_bytes(files) if found.bucket_mode != "Unaware" else (None,) * 3
+    assert (found.partitions, found.bucket_bytes_median, found.bucket_bytes_max) == expected
     if kind.has_vectors and lake.engine.id == "paimon-0.9":
         assert found.delete_percent is None
     elif kind.deleted is not None:
         assert found.delete_percent == (100 * kind.deleted // rows_of(files) if files else 0)
+
+
+def test_the_cross_has_each_merge_engine_with_each_bucket_type_that_fits() -> None:
+    tables = Counter(name.partition(",")[0] for name in CROSS)
+    assert tables == {"no key": 2 * 2} | {str(each): 3 * 2 for each in MergeEngineType}
+
+
+def test_a_consumer_keeps_the_bytes_that_an_expiry_leaves(lake: Lake) -> None:
+    make(lake, KINDS["a consumer that delays an expiry"])
+    latest = sizes(listed(lake))
+    left = {each.name: each.stat().st_size for each in lake.table_directory.rglob("data-*") if each.name not in latest}
+    assert [(each.kind, each.name, each.bytes) for each in measure(lake).pins or ()] == [
+        ("Consumer", "reader", sum(left.values()))
+    ]
+    assert [each["snapshot_id"] for each in system_table(lake, "snapshots")] == [2, 3, 4, 5, 6]
 
 
 def test_files_without_a_bucket_yet_are_counted_and_unmerged(lake: Lake) -> None:
@@ -181,6 +216,7 @@ def test_files_without_a_bucket_yet_are_counted_and_unmerged(lake: Lake) -> None
     found, snapshot = measure(lake), system_table(lake, "snapshots")[-1]
     assert listed(lake) == []
     assert (found.bucket_mode, found.unmerged_percent, found.rows) == ("Postpone", 100, snapshot["total_record_count"])
+    assert (found.partitions, found.bucket_bytes_median, found.bucket_bytes_max) == (None, None, None)
     assert found.rows == 280
 
 

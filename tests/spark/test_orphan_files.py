@@ -27,7 +27,7 @@ from spark_apps.operations import remove_orphan_files
 from spark_apps.orphans.volume import VolumeStorage
 from tests.spark.hdfs_lake import HdfsLake
 from tests.spark.lake import Ended, Lake
-from tests.spark.observed_kinds import KINDS, PIN, WRITES, Kind, keyed
+from tests.spark.observed_kinds import KINDS, WRITES, Kind, keyed
 from tests.spark.pypaimon_kinds import BY_PYPAIMON, perform_step
 from tests.spark_apps.jobs import job
 from tests.support.whole_table import DAY_S, UUID
@@ -114,9 +114,8 @@ def orphans(lake: Lake) -> Orphans:
 
 def make(lake: Lake, kind: Kind) -> None:
     lake.outside("CREATE DATABASE IF NOT EXISTS outside.shop")
-    for step in kind.steps:
-        if step != PIN:
-            perform_step(lake, step)
+    for step in kind.statements:
+        perform_step(lake, step)
 
 
 def a_bucket(lake: Lake) -> str:

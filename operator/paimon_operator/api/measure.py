@@ -47,7 +47,7 @@ class BucketLayout(ApiModel):
     rescaling: bool | None = None
     """True: a rescale is unfinished. Partitions may have different numbers of buckets."""
     partitions: Int64 | None = None
-    """Partitions that have files. Absent unless bucketMode is Fixed, as are the next two."""
+    """Partitions that have files. Absent if bucketMode is Unaware or no bucket has data, as are the next two."""
     bucket_bytes_median: Int64 | None = None
     """Median of the bytes per bucket and partition, without the buckets that are empty."""
     bucket_bytes_max: Int64 | None = None

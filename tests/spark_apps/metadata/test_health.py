@@ -30,6 +30,7 @@ def measured(
     return measures_of(Observer(VolumeFiles(), table.location, used).observe().contents, used)
 
 
+OF_BUCKETS = dict.fromkeys(("partitions", "bucket_bytes_median", "bucket_bytes_max"))
 L0, L5 = {"level": 0}, {"level": 5}
 MEASURES: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "no files": ([], {"files": 0, "rows": 0, "sorted_runs_max": 0, "buckets": 0, "unmerged_percent": 0}),
@@ -106,11 +107,30 @@ def test_without_a_primary_key_no_row_waits_to_be_merged(tmp_path: Path) -> None
     assert found["sorted_runs_max"] == 2
 
 
-@pytest.mark.parametrize("bucket", ["-1", "-2"])
-def test_bytes_of_buckets_are_measured_only_where_their_number_is_fixed(tmp_path: Path, bucket: str) -> None:
-    found = measured(tmp_path, L0, schema=schema_of(options={"bucket": bucket}))
-    assert not found.keys() & {"partitions", "bucket_bytes_median", "bucket_bytes_max"}
-    assert found["buckets"] == 1
+@pytest.mark.parametrize("bucket", ["4", "-1", "-2"], ids=["Fixed", "Dynamic", "Postpone"])
+def test_bytes_of_buckets_are_measured_whoever_chooses_their_number(tmp_path: Path, bucket: str) -> None:
+    fields: list[dict[str, Any]] = [
+        {"size": 5},
+        {"size": 6, "day": "tue"},
+        {"size": 7, "bucket": 1},
+        {"size": 2, "bucket": 1, "level": 5},
+    ]
+    found = measured(tmp_path, *fields, schema=schema_of(options={"bucket": bucket}))
+    assert {name: found[name] for name in OF_BUCKETS} == dict(zip(OF_BUCKETS, (2, 6, 9), strict=True))
+
+
+def test_files_without_a_bucket_yet_have_no_bytes_per_bucket(tmp_path: Path) -> None:
+    schema = schema_of(options={"bucket": "-2"})
+    waiting: dict[str, Any] = {"size": 5, "bucket": -2}
+    assert not measured(tmp_path / "one", waiting, schema=schema).keys() & OF_BUCKETS.keys()
+    found = measured(tmp_path / "two", waiting, {"size": 6}, schema=schema)
+    assert (found["bucket_bytes_median"], found["bucket_bytes_max"], found["size_bytes"]) == (6, 6, 11)
+
+
+def test_without_buckets_or_files_there_are_no_bytes_per_bucket(tmp_path: Path) -> None:
+    unaware = schema_of(options={"bucket": "-1"}, primaryKeys=[])
+    assert not measured(tmp_path / "unaware", L0, schema=unaware).keys() & OF_BUCKETS.keys()
+    assert not measured(tmp_path / "empty").keys() & OF_BUCKETS.keys()
 
 
 def keyed(*types: str) -> TableSchema:

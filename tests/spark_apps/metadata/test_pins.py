@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paimon_contract.result import Pin
-from spark_apps.metadata import manifests
+from spark_apps.metadata import manifests, unread_snapshots
 from spark_apps.metadata.manifests import ManifestFiles
 from spark_apps.metadata.observation import Observer
 from spark_apps.metadata.pins import MAX_MEASURED, MAX_SHOWN, Pins, read_pins
@@ -49,8 +49,43 @@ def test_a_pin_keeps_the_files_that_the_latest_snapshot_does_not_have(
 ) -> None:
     table.tag("t", snapshot)
     table.branch("b", snapshot)
-    table.consumer("c", snapshot)
-    assert shown(table) == {("Branch", "b"): size, ("Consumer", "c"): size, ("Tag", "t"): size}
+    assert shown(table) == {("Branch", "b"): size, ("Tag", "t"): size}
+
+
+@pytest.mark.parametrize(("next_", "size"), [(1, 7), (2, 6), (3, 4), (4, 0)])
+def test_a_consumer_keeps_the_files_of_all_snapshots_that_it_has_still_to_read(
+    table: FabricatedTable, next_: int, size: int
+) -> None:
+    """Snapshot 2 has added c, and 4 has removed it."""
+    table.consumer("c", next_)
+    assert shown(table) == {("Consumer", "c"): size}
+
+
+def test_a_file_that_is_there_again_is_not_kept_by_a_consumer(table: FabricatedTable) -> None:
+    table.commit([data_file("c", size=4)])
+    table.consumer("c", 3)
+    assert shown(table) == {("Consumer", "c"): 0}
+    table.commit([], remove=["c"])
+    assert shown(table) == {("Consumer", "c"): 4}
+
+
+def test_the_snapshots_are_read_once_for_all_consumers(table: FabricatedTable) -> None:
+    for number in range(5):
+        table.consumer(f"c{number}", number)
+    files = Recorded()
+    sizes = {each.name: each.bytes for each in pins_of(table, files).shown}
+    assert sizes == {"c0": 7, "c1": 7, "c2": 6, "c3": 4, "c4": 0}
+    kinds = [name.rpartition("-")[0] for name in files.asked]
+    assert (kinds.count("snapshot"), kinds.count("manifest-list"), kinds.count("manifest")) == (2, 3, 3)
+
+
+def test_a_consumer_with_too_many_snapshots_to_read_is_shown_without_bytes(
+    table: FabricatedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unread_snapshots, "MAX_UNREAD", 2)
+    table.consumer("far", 1)
+    table.consumer("near", 2)
+    assert shown(table) == {("Consumer", "far"): None, ("Consumer", "near"): 6}
 
 
 def test_a_tag_keeps_its_files_after_its_snapshot_has_expired(table: FabricatedTable) -> None:
@@ -152,8 +187,13 @@ def test_the_bytes_are_those_of_the_files_of_both_snapshots(steps: list[Any], ta
             table.commit([data_file(f"f{number}-{n}", size=2**number) for n in range(adds)], removed, merge=merge)
         snapshot = 1 + tagged % table.latest
         table.tag("t", snapshot)
+        table.consumer("c", snapshot)
         of_tag = table.files_of(snapshot)
-        assert shown(table) == {("Tag", "t"): sum(of_tag[name].size for name in of_tag.keys() - table.live.keys())}
+        unread = {name: file for id_ in range(snapshot, table.latest) for name, file in table.files_of(id_).items()}
+        assert shown(table) == {
+            ("Tag", "t"): sum(of_tag[name].size for name in of_tag.keys() - table.live.keys()),
+            ("Consumer", "c"): sum(unread[name].size for name in unread.keys() - table.live.keys()),
+        }
 
 
 def test_of_many_pins_the_first_by_name_are_measured_and_all_are_counted(table: FabricatedTable) -> None:
