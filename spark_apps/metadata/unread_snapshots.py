@@ -18,7 +18,7 @@ from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.manifests import Manifest, ManifestFiles, require_few
 from spark_apps.metadata.snapshots import ExpiredError, Snapshot, SnapshotFiles
 
-MAX_UNREAD: Final = 300
+MAX_UNREAD: Final = 100
 """Snapshots that are read for all consumers of a table. Each takes three requests or more."""
 
 
