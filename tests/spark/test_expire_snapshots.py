@@ -33,6 +33,17 @@ def test_one_run_expires_all_snapshots_beyond_the_retention(written: Lake) -> No
     assert len(written.rows()) == 54
 
 
+def test_one_write_that_compacts_expires_all_snapshots_beyond_the_retention(written: Lake) -> None:
+    hasty = "'write-only' = 'false', 'snapshot.time-retained' = '1 ms', 'snapshot.num-retained.min' = '1'"
+    written.outside(f"ALTER TABLE outside.shop.orders SET TBLPROPERTIES ({hasty})")
+    written.land("orders/1.csv", "id\n2\n")
+
+    written.write(mode="Append").ok()
+
+    assert len(written.snapshots()) == 1
+    assert len(written.rows()) == 55
+
+
 @pytest.mark.parametrize("earlier", [0, pytest.param(51, marks=pytest.mark.long)])
 def test_a_snapshot_expires_at_its_limit_and_not_before(lake: Lake, earlier: int) -> None:
     lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true"}).ok()

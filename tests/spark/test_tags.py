@@ -77,6 +77,7 @@ def test_a_tag_is_removed_at_its_limit_and_not_before(lake: Lake) -> None:
     assert {name for name in found if not name.isdecimal()} == {young.name.removeprefix("tag-"), "of-a-user"}
 
 
+@pytest.mark.some_rows(1)
 @pytest.mark.parametrize(
     ("period", "hours", "names"),
     [
