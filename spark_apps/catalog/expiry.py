@@ -5,9 +5,12 @@ The tags come first, because they keep snapshots. The consumers go before snapsh
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from spark_apps.catalog.session import Session
+
+CALL_LIMIT: Final = {"snapshot.expire.limit": "1000"}
+"""Snapshots per call, as Paimon's option, whose default is 10 or 50: the paths of their files are in memory at once."""
 
 
 def run_automatic_tags(table: Any) -> None:

@@ -9,16 +9,20 @@ from typing import Any
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.write import WriteParameters
+from spark_apps.catalog.expiry import CALL_LIMIT, expire_all_snapshots
 from spark_apps.catalog.session import Session
 from spark_apps.loading.recovery import resolve_all_entries
 from spark_apps.progress import log_warning
 
 
 def expire_after_write(job: Job, session: Session, table: Any) -> None:
-    """Expires by the options of the commit. An error is only logged: the rows are loaded, the next write retries."""
+    """Expires all that is due by the options of the commit.
+
+    An error is only logged: the rows are loaded, the next write retries.
+    """
     try:
         write = job.parameters_as(WriteParameters)
-        _expire(job, session, table.copy(session.java_map(write.options)))
+        _expire(job, session, table.copy(session.java_map(write.options | CALL_LIMIT)))
     except Exception as error:  # noqa: BLE001  (no error undoes the commit)
         log_warning(f"snapshots could not be expired, the next write tries again: {error}")
 
@@ -28,10 +32,7 @@ def _expire(job: Job, session: Session, table: Any) -> None:
     if options.writeOnly() or _snapshots(table) <= int(options.snapshotNumRetainMin()):
         return  # most writes end here, before anything is listed
     resolve_all_entries(job, session, table)
-    config = options.expireConfig()
-    table.newExpireSnapshots().config(config).expire()
-    if options.changelogLifecycleDecoupled():
-        table.newExpireChangelog().config(config).expire()
+    expire_all_snapshots(table, options.expireConfig())
 
 
 def _snapshots(table: Any) -> int:

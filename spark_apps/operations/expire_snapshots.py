@@ -20,7 +20,7 @@ from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameter
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from spark_apps.catalog.due_snapshots import is_certainly_nothing_due
-from spark_apps.catalog.expiry import expire_all_snapshots, expire_consumers, run_automatic_tags
+from spark_apps.catalog.expiry import CALL_LIMIT, expire_all_snapshots, expire_consumers, run_automatic_tags
 from spark_apps.catalog.measure import Measured, measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import root_message
@@ -33,9 +33,6 @@ from spark_apps.metadata.table_files import TableFiles, is_as_verified, location
 from spark_apps.schema.isolate import invalid_part
 
 PARAMETERS = ExpireSnapshotsParameters
-
-PER_CALL = 1000
-"""Snapshots per call: the paths of all their files are in memory at once."""
 
 FIELDS = {
     "time_retained": "spec.retention.snapshots.timeRetained",
@@ -110,6 +107,5 @@ def _retention(expire: ExpireSnapshotsParameters, table: Any) -> dict[str, str]:
         "snapshot.time-retained": expire.time_retained,
         "snapshot.num-retained.min": minimum,
         "snapshot.num-retained.max": maximum,
-        "snapshot.expire.limit": PER_CALL,
     }
-    return {key: str(value) for key, value in given.items() if value is not None}
+    return CALL_LIMIT | {key: str(value) for key, value in given.items() if value is not None}

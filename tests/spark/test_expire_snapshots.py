@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import time
 from typing import Any
 
 import pytest
 
 from tests.spark.due_partitions import without_a_due_snapshot
 from tests.spark.lake import Lake
-
-DAY = 86_400
-LEEWAY_S = 900
-"""Longer than a test takes: what is younger than a limit by this stays so to its end."""
+from tests.spark.retention_limit import DAY, Limit, set_time
 
 
 @pytest.fixture
@@ -38,18 +33,31 @@ def test_one_run_expires_all_snapshots_beyond_the_retention(written: Lake) -> No
     assert len(written.rows()) == 54
 
 
-def test_a_snapshot_expires_at_its_limit_and_not_before(lake: Lake) -> None:
-    lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true"}).ok()
-    lake.outside(*["INSERT INTO outside.shop.orders VALUES (1)"] * 5)
-    for number, age in {1: DAY + 60, 2: DAY + 1, 3: DAY - LEEWAY_S, 4: DAY - LEEWAY_S}.items():
-        file = lake.table_directory / "snapshot" / f"snapshot-{number}"
-        made = int((time.time() - age) * 1000)
-        file.write_text(json.dumps(json.loads(file.read_text()) | {"timeMillis": made}))
+def test_one_write_that_compacts_expires_all_snapshots_beyond_the_retention(written: Lake) -> None:
+    hasty = "'write-only' = 'false', 'snapshot.time-retained' = '1 ms', 'snapshot.num-retained.min' = '1'"
+    written.outside(f"ALTER TABLE outside.shop.orders SET TBLPROPERTIES ({hasty})")
+    written.land("orders/1.csv", "id\n2\n")
 
-    assert lake.expire(timeRetained="1 d", numRetainedMin=4).ok()["expired"] == 1, "the number to keep comes first"
-    assert lake.expire(timeRetained="1 d", numRetainedMin=1).ok()["expired"] == 1
-    assert [each["snapshot_id"] for each in lake.snapshots()] == [3, 4, 5]
-    assert len(lake.rows()) == 5
+    written.write(mode="Append").ok()
+
+    assert len(written.snapshots()) == 1
+    assert len(written.rows()) == 55
+
+
+@pytest.mark.parametrize("earlier", [0, pytest.param(51, marks=pytest.mark.long)])
+def test_a_snapshot_expires_at_its_limit_and_not_before(lake: Lake, earlier: int) -> None:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true"}).ok()
+    lake.outside(*["INSERT INTO outside.shop.orders VALUES (1)"] * (Limit(DAY, earlier=earlier).count + 1))
+    limit = Limit(DAY, earlier=earlier)
+    for number, made in limit.times.items():
+        set_time(lake, "snapshot", number, made)
+
+    first = lake.expire(timeRetained="1 d", numRetainedMin=limit.count).ok()
+    assert first["expired"] == 1, "the number to keep comes first"
+    lake.expire(timeRetained="1 d", numRetainedMin=1).ok()
+
+    limit.check(each["snapshot_id"] for each in lake.snapshots())
+    assert len(lake.rows()) == limit.count + 1
 
 
 @pytest.mark.parametrize(

@@ -4,44 +4,45 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from paimon_engines.loader import load_engine
 from tests.spark.lake import Lake, RefusedBySparkError
-
-DAY = 86_400
-LEEWAY_S = 900
-"""Longer than a test takes: what is younger than the limit by this stays so to its end."""
+from tests.spark.retention_limit import DAY, Limit
 
 
-def _times() -> tuple[int, int]:
-    """Times of two records around a limit of three days: just past it, and not yet."""
-    limit = int(time.time()) - 3 * DAY
-    return limit - 1, limit + LEEWAY_S
+def _limit() -> Limit:
+    """A limit of three days. The engines compare whole seconds."""
+    return Limit(3 * DAY, resolution_s=1)
+
+
+def _texts(limit: Limit, text: str) -> list[str]:
+    """Its times as values of SQL."""
+    return [text.format(int(each)) for each in limit.times.values()]
 
 
 def expiring(lake: Lake, type_: str, after: str, *times: str) -> list[int]:
-    """Ids of the records with these times that a full compaction keeps: 0 for the first time.
+    """Ids of the records with these times that a full compaction keeps: 1 for the first time.
 
     All are written twice, because 0.9 removes records only where a compaction merges files.
     """
     options = {"bucket": "1", "record-level.expire-time": after, "record-level.time-field": "at"}
     lake.provision({"id": "BIGINT", "at": type_}, keys=["id"], options=options).ok()
-    rows = ", ".join(f"({number}, {text})" for number, text in enumerate(times))
+    rows = ", ".join(f"({number}, {text})" for number, text in enumerate(times, start=1))
     lake.outside(*[f"INSERT INTO outside.shop.orders VALUES {rows}"] * 2)
     lake.compact().ok()
     return sorted(row["id"] for row in lake.rows())
 
 
 def test_seconds_in_an_int_are_the_time_of_a_record(lake: Lake) -> None:
-    assert expiring(lake, "INT NOT NULL", "3 d", *map(str, _times())) == [1]
+    limit = _limit()
+    limit.check(expiring(lake, "INT NOT NULL", "3 d", *_texts(limit, "{0}")))
 
 
 def test_a_long_time_removes_all_records_of_an_engine_that_adds_in_32_bits(lake: Lake) -> None:
-    kept = expiring(lake, "INT NOT NULL", "5000 d", *map(str, _times()))
-    assert kept == ([] if load_engine(lake.engine.id).has_record_times_in_32_bits else [0, 1])
+    limit = _limit()
+    kept = expiring(lake, "INT NOT NULL", "5000 d", *_texts(limit, "{0}"))
+    assert kept == ([] if load_engine(lake.engine.id).has_record_times_in_32_bits else list(limit.times))
 
 
 @pytest.mark.parametrize(
@@ -55,9 +56,12 @@ def test_a_long_time_removes_all_records_of_an_engine_that_adds_in_32_bits(lake:
     ids=["seconds", "milliseconds", "local timestamps", "timestamps"],
 )
 def test_other_times_of_a_record(lake: Lake, type_: str, text: str) -> None:
-    times = *(text.format(each) for each in _times()), "NULL"
+    limit = _limit()
+    times = *_texts(limit, text), "NULL"
     if load_engine(lake.engine.id).has_record_times_in_32_bits:
         with pytest.raises(RefusedBySparkError, match="should be INT type"):
             expiring(lake, type_, "3 d", *times)
     else:
-        assert expiring(lake, type_, "3 d", *times) == [1, 2], "no time stays"
+        *kept, last = expiring(lake, type_, "3 d", *times)
+        limit.check(kept)
+        assert last == len(times), "a record without a time stays"

@@ -4,19 +4,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from pathlib import Path
 
 import pytest
 
 from tests.spark.lake import Lake
 from tests.spark.observed_kinds import DYNAMIC
+from tests.spark.retention_limit import DAY, Limit, create_consumer, set_time
 
-DAY = 86_400
-LEEWAY_S = 900
-"""Longer than a test takes: what is younger than a limit by this stays so to its end."""
 ALL_BUT_ONE = {"timeRetained": "1 ms", "numRetainedMin": 1}
 
 
@@ -81,17 +77,18 @@ def test_changelogs_of_snapshots_with_an_index_expire(lake: Lake, options: dict[
         assert "index-manifest" in done.error["message"]
 
 
-def test_changelogs_expire_at_their_limit_and_not_before(lake: Lake) -> None:
-    changing(lake, 6, **{"changelog.time-retained": "3 d"})
+@pytest.mark.parametrize("earlier", [0, pytest.param(51, marks=pytest.mark.long)])
+def test_changelogs_expire_at_their_limit_and_not_before(lake: Lake, earlier: int) -> None:
+    changing(lake, Limit(3 * DAY, earlier=earlier).count + 1, **{"changelog.time-retained": "3 d"})
     lake.expire(**ALL_BUT_ONE).ok()
-    for number, age in {1: 3 * DAY + 1, 2: 3 * DAY + 1, 3: 3 * DAY - LEEWAY_S}.items():
-        file = lake.table_directory / "changelog" / f"changelog-{number}"
-        made = int((time.time() - age) * 1000)
-        file.write_text(json.dumps(json.loads(file.read_text()) | {"timeMillis": made}))
+    limit = Limit(3 * DAY, earlier=earlier)
+    assert changelogs(lake) == list(limit.times)
+    for number, made in limit.times.items():
+        set_time(lake, "changelog", number, made)
 
     lake.expire(**ALL_BUT_ONE).ok()
 
-    assert changelogs(lake) == [3, 4, 5]
+    limit.check(changelogs(lake))
 
 
 def test_changelogs_expire_when_their_time_has_passed(lake: Lake) -> None:
@@ -105,22 +102,16 @@ def test_changelogs_expire_when_their_time_has_passed(lake: Lake) -> None:
     assert (changelogs(lake), changelog_files(lake)) == ([5], 2), "Paimon keeps the last one"
 
 
-def consumer(lake: Lake, name: str, age: int) -> Path:
-    """A consumer that has read nothing yet and made no progress for `age` seconds."""
-    file = lake.table_directory / "consumer" / f"consumer-{name}"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text('{"nextSnapshot":1}')
-    os.utime(file, (time.time() - age,) * 2)
-    return file
-
-
-def test_a_consumer_holds_snapshots_until_it_expires(lake: Lake) -> None:
+def test_a_consumer_expires_at_its_limit_and_holds_snapshots_until_then(lake: Lake) -> None:
     changing(lake, 4, **{"consumer.expiration-time": "2 d"})
-    old, young = consumer(lake, "old", 2 * DAY + 1), consumer(lake, "young", 2 * DAY - LEEWAY_S)
+    limit = Limit(2 * DAY, earlier=51)
+    files = {number: create_consumer(lake, number, made) for number, made in limit.times.items()}
 
     assert lake.expire(**ALL_BUT_ONE).ok()["expired"] == 0
-    assert (old.exists(), young.exists()) == (False, True)
+    limit.check(number for number, file in files.items() if file.exists())
 
-    os.utime(young, (time.time() - 3 * DAY,) * 2)
+    for file in files.values():
+        if file.exists():
+            os.utime(file, (time.time() - 3 * DAY,) * 2)
     assert lake.expire(**ALL_BUT_ONE).ok()["expired"] == 3
-    assert not young.exists()
+    assert not any(file.exists() for file in files.values())

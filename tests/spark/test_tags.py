@@ -4,28 +4,32 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from paimon_engines.loader import load_engine
 from tests.spark.lake import Lake
+from tests.spark.retention_limit import DAY, Limit, create_tag, set_time
 
 HOURS = 30
 FIRST = datetime.now(UTC).replace(minute=30, second=0, microsecond=0) - timedelta(hours=HOURS)
 """Half past an hour, more than a day ago."""
-DAY, LEEWAY = timedelta(days=1), timedelta(minutes=15)
-"""The leeway is longer than a test takes: what is younger than a limit by this stays so to its end."""
 TAGS = {"tag.automatic-creation": "process-time", "tag.creation-period": "hourly"}
 
 
 def written(lake: Lake, count: int, **options: str) -> Lake:
     """An append table whose writers do not compact, with `count` snapshots of one row, an hour apart."""
+    return written_at(lake, [FIRST + timedelta(hours=number) for number in range(1, count + 1)], **options)
+
+
+def written_at(lake: Lake, times: Sequence[datetime], **options: str) -> Lake:
+    """The same, with snapshots of these times."""
     lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true", **options}).ok()
-    lake.outside(*[f"INSERT INTO outside.shop.orders VALUES ({n})" for n in range(1, count + 1)])
-    for number in range(1, count + 1):
-        file = lake.table_directory / "snapshot" / f"snapshot-{number}"
-        made = FIRST + timedelta(hours=number)
-        file.write_text(json.dumps(json.loads(file.read_text()) | {"timeMillis": int(made.timestamp() * 1000)}))
+    lake.outside(*[f"INSERT INTO outside.shop.orders VALUES ({n})" for n in range(1, len(times) + 1)])
+    for number, made in enumerate(times, start=1):
+        set_time(lake, "snapshot", number, made.timestamp())
     return lake
 
 
@@ -56,31 +60,42 @@ def test_one_run_creates_the_tags_of_all_periods_and_keeps_their_number(lake: La
     assert [rows_of(lake, hour(number)) for number in kept] == list(kept), "each keeps its snapshot"
 
 
-def test_tags_are_removed_after_their_time(lake: Lake) -> None:
-    written(lake, 22, **TAGS, **{"tag.default-time-retained": "1 d"})
-    lake.expire(timeRetained="1 ms", numRetainedMin=1).ok()
-    assert len(tags(lake)) == 22
-    for file in (lake.table_directory / "tag").iterdir():
-        tag = json.loads(file.read_text())
-        file.write_text(json.dumps(tag | {"tagCreateTime": [2026, 1, 1, 0, 0, 0, 0]}))
-    lake.outside("CALL outside.sys.create_tag(table => 'shop.orders', tag => 'of-a-user', time_retained => '9000 d')")
-
-    lake.expire(timeRetained="1 ms", numRetainedMin=1).ok()
-
-    assert list(tags(lake)) == ["of-a-user"], "more than 20 in one run, and none whose time has not passed"
-
-
 def test_a_tag_is_removed_at_its_limit_and_not_before(lake: Lake) -> None:
-    written(lake, 3, **TAGS, **{"tag.default-time-retained": "1 d"})
+    written(lake, 2, **TAGS, **{"tag.default-time-retained": "1 d"})
     lake.expire(timeRetained="1 ms", numRetainedMin=1).ok()
-    past, not_yet, _ = sorted((lake.table_directory / "tag").iterdir())
-    for file, made in {past: datetime.now() - DAY, not_yet: datetime.now() - DAY + LEEWAY}.items():  # noqa: DTZ005 - as Paimon
-        parts = [made.year, made.month, made.day, made.hour, made.minute, made.second, 0]
-        file.write_text(json.dumps(json.loads(file.read_text()) | {"tagCreateTime": parts}))
+    lake.outside("CALL outside.sys.create_tag(table => 'shop.orders', tag => 'of-a-user', time_retained => '9000 d')")
+    due, young = (lake.table_directory / "tag" / f"tag-{hour(number)}" for number in (1, 2))
+    limit = Limit(DAY, earlier=21)
+    for number, made in limit.times.items():
+        create_tag(due, number, made)
+    due.unlink()
 
     lake.expire(timeRetained="1 ms", numRetainedMin=1).ok()
 
-    assert sorted(tags(lake)) == [hour(2), hour(3)]
+    found = tags(lake)
+    limit.check(int(name) for name in found if name.isdecimal())
+    assert {name for name in found if not name.isdecimal()} == {young.name.removeprefix("tag-"), "of-a-user"}
+
+
+@pytest.mark.some_rows(1)
+@pytest.mark.parametrize(
+    ("period", "hours", "names"),
+    [
+        ("hourly", 1, ["2026-02-28 22", "2026-02-28 23"]),
+        ("two-hours", 2, ["2026-02-28 20", "2026-02-28 22"]),
+        ("daily", 24, ["2026-02-27", "2026-02-28"]),
+    ],
+)
+def test_a_tag_is_created_with_the_first_commit_after_the_delay(
+    lake: Lake, period: str, hours: int, names: list[str]
+) -> None:
+    options = {"tag.automatic-creation": "process-time", "tag.creation-period": period, "tag.creation-delay": "10 m"}
+    due = datetime(2026, 3, 1, 0, 10, tzinfo=UTC)
+    written_at(lake, [due - timedelta(hours=hours), due - timedelta(milliseconds=1), due], **options)
+
+    lake.expire(timeRetained="9000 d").ok()
+
+    assert tags(lake) == dict(zip(names, [1, 3], strict=True)), "the commit a millisecond before comes too early"
 
 
 def test_writers_that_compact_create_tags_with_their_commits(lake: Lake) -> None:
