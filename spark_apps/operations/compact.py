@@ -121,10 +121,16 @@ def _idle_since(compact: CompactParameters) -> datetime | None:
     return None if compact.idle_time is None else datetime.now(UTC) - compact.idle_time
 
 
-def _trigger(compact: CompactParameters) -> str:
-    """An option for a minor compaction by a threshold: Paimon merges nothing at or below its own one."""
+def _trigger(compact: CompactParameters, table: Any) -> str:
+    """Options for a minor compaction by a threshold: Paimon merges nothing at or below its own one.
+
+    The number of levels stays that of the table (Java). By default it follows the trigger, and with fewer levels Paimon
+    takes a lower one for the highest, to which it moves rows without those above: they are not merged with these.
+    """
     runs = None if compact.thresholds is None else compact.thresholds.sorted_runs
-    return "" if runs is None or compact.strategy != "Minor" else f",{_RUNS_TRIGGER}={max(runs - 1, 1)}"
+    if runs is None or compact.strategy != "Minor":
+        return ""
+    return f",{_RUNS_TRIGGER}={max(runs - 1, 1)},{_LEVELS}={int(table.coreOptions().numLevels())}"
 
 
 def _scope(job: Job, session: Session, compact: CompactParameters) -> Scope | None:
@@ -236,7 +242,7 @@ def _arguments(job: Job, compact: CompactParameters, table: Any, session: Sessio
         "compact_strategy": compact.strategy.lower() if has_strategy else None,
         "where": partition_filter(table, compact.partitions) if compact.partitions else None,
         "partition_idle_time": compact.partition_idle_time,
-        "options": OPTIONS + _trigger(compact),
+        "options": OPTIONS + _trigger(compact, table),
     }
 
 

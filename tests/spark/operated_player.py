@@ -14,25 +14,23 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
-from unittest import mock
 
 from paimon_engines.loader import load_engine
 from paimon_operator.core.ports import Kind
-from spark_apps.driver import without_jvm
-from spark_apps.driver.dispatch import read_job
-from spark_apps.operations import expire_partitions, remove_orphan_files
-from spark_apps.orphans.times import Moment
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory
+from tests.spark.lake import Ended
 from tests.support import builders, pods
 from tests.support.kill_points import Died
 from tests.support.manifests import Manifest as Document
 from tests.support.object_store import ObjectStore
-from tests.support.schedules import operated_schedule
-from tests.support.schedules.dying_storage import DyingStorage
+from tests.support.schedules.ages import Ages
+from tests.support.schedules.driver_without_jvm import without_jvm
 from tests.support.schedules.generator import PARTITIONS
-from tests.support.schedules.operated_schedule import KEPT, Death, Operated, is_due, is_supported
+from tests.support.schedules.operated_manifest import START, Manifest, is_due
+from tests.support.schedules.operated_schedule import FULL, SORT, Death, Operated, is_supported
 from tests.support.schedules.player import Player
 from tests.support.schedules.schedule import Do, Step
+from tests.support.schedules.witness import Witness
 from tests.support.virtual_time import VirtualTime
 
 MOST_PODS = 20
@@ -63,7 +61,8 @@ class OperatedPlayer(Player):
         super().__post_init__()
         facts = builders.operator_facts(default_engine=self.lake.engine.id, claims_allowed=True)
         self.loop = asyncio.Runner()
-        time = VirtualTime()
+        self.ages, time = Ages(self.tree), VirtualTime(START)
+        self.witness = Witness(self.lake, self.model, self.tree, load_engine(self.lake.engine.id), self.ages)
         self.operator = self._wait(_started(OperatorInMemory(store=_Store(time), time=time, facts=facts)))
         self.lake.owner = f"{facts.cluster_id}/{SHOP}/orders"
         self._tell_time()
@@ -95,8 +94,7 @@ class OperatedPlayer(Player):
         self.ask("attach", warehouse=self.lake.warehouse)
 
     def _apply_table(self, *, paused: bool) -> None:
-        has_minor = load_engine(self.lake.engine.id).has_minor_compaction
-        spec = operated_schedule.Manifest(self.schedule.kind, has_minor, paused).spec
+        spec = Manifest(self.schedule.kind, self.witness.engine, paused).spec
         self._wait(self.operator.apply(builders.table_manifest("orders", SHOP, **spec)))
         self._serve()
 
@@ -112,8 +110,9 @@ class OperatedPlayer(Player):
 
     def _request_run(self, step: Step) -> None:
         members: dict[str, Any] = {"type": step.run}
-        if step.run != "Compact":
-            members["compact"] = None
+        can_sort = self.witness.engine.has_incremental_clustering
+        strategy = FULL if step.strategy == SORT and not can_sort else step.strategy
+        members["compact"] = {"strategy": strategy or FULL} if step.run == "Compact" else None
         if step.run == "RemoveOrphanFiles":
             members["removeOrphanFiles"] = {"maxPercent": 100}
         self._deaths[step.name] = step
@@ -138,7 +137,7 @@ class OperatedPlayer(Player):
 
     def _check_runs(self) -> None:
         """All have succeeded, but those that the engine does not have: for these no driver has started."""
-        engine = load_engine(self.lake.engine.id)
+        engine = self.witness.engine
         odd = {
             name: found
             for name, step in self._deaths.items()
@@ -172,17 +171,40 @@ class OperatedPlayer(Player):
         return found
 
     def _perform(self, pod: Document) -> None:
+        job = self._job_of(pod)
+        is_first = pod["metadata"]["name"].endswith("-1")
+        death = self._deaths.get(job["run"]["name"]) if is_first else None
+        self.ages.show(self.now_ms)
+        self.witness.begin()
+        result = self._driver(job, death)
+        has_succeeded = result is not None and result[1] == 0
+        self._note_run(job["operation"], succeeded=has_succeeded)
+        has_died_at_work = result is None and death is not None and death.death != Death.AT_START
+        if has_succeeded or has_died_at_work:
+            problems = self.witness.end(job, result[0] if result else None, self.now_ms)
+            assert not problems, "\n".join([self.told(), *problems])
+        self._stamp()
+        self._end(pod, job, result)
+
+    def _job_of(self, pod: Document) -> Document:
         volume = next(each["configMap"]["name"] for each in pod["spec"]["volumes"] if "configMap" in each)
         config = self.operator.store.peek(Kind.CONFIG_MAP, SHOP, volume)
         assert config is not None
-        document = json.loads(config["data"]["job.json"])
-        document["catalog"]["warehouse"] = self.lake.warehouse
-        death = self._deaths.get(document["run"]["name"])
-        is_first = pod["metadata"]["name"].endswith("-1")
-        result = self._driver(document, death if is_first else None)
-        self._note_run(document["operation"], succeeded=result is not None and result[1] == 0)
-        self._stamp()
-        self._end(pod, document, result)
+        job: Document = json.loads(config["data"]["job.json"])
+        job["catalog"]["warehouse"] = self.lake.warehouse
+        return job
+
+    def _stamp(self) -> None:
+        super()._stamp()
+        self.ages.note(self.now_ms)
+
+    def _consume(self, name: str, next_: int) -> None:
+        super()._consume(name, next_)
+        self.ages.renew(name, self.now_ms)
+
+    def _delete_consumer(self, step: Step) -> None:
+        if step.name in self.model.consumers:  # it may have expired
+            super()._delete_consumer(step)
 
     def _driver(self, document: Document, death: Step | None) -> tuple[Document, int] | None:
         """The result of the driver; None: it has died."""
@@ -191,27 +213,19 @@ class OperatedPlayer(Player):
             return None
         dies_at = death.call if death is not None and dies == Death.BETWEEN else None
         try:
-            done = self._without_jvm(document, dies_at)
+            done = without_jvm(document, self.now_ms, dies_at)
         except Died:
             return None
-        if done is None:
+        if done is not None:
+            self.moved += done[0].get("orphanFiles", {}).get("moved") or 0
+        else:
             assert document["operation"] != "RemoveOrphanFiles", f"{self.told()}\nit asked for a JVM"
-            ended = self.lake.perform(document, now=self.now_ms)
+            ended = self._in_jvm(document)
             done = ended.result, ended.code
         return None if dies == Death.BEFORE_REPORT else done
 
-    def _without_jvm(self, document: Document, dies_at: int | None) -> tuple[Document, int] | None:
-        """As in the image, this comes first. None: it needs a JVM. Raises Died."""
-        moment, storage = Moment(self.now_ms, self.now_ms), DyingStorage(dies_at)
-        with (
-            mock.patch.object(remove_orphan_files, "moment_of", return_value=moment),
-            mock.patch.object(remove_orphan_files, "storage_in", return_value=storage),
-            mock.patch.object(expire_partitions, "now", return_value=self.now_ms),
-        ):
-            done = without_jvm.perform(read_job(json.dumps(document)))
-        if done is not None:
-            self.moved += done[0].get("orphanFiles", {}).get("moved") or 0
-        return done
+    def _in_jvm(self, document: Document) -> Ended:
+        return self.lake.perform(document, now=self.now_ms)
 
     def _note_run(self, operation: str, *, succeeded: bool) -> None:
         """Takes over what the run must have done, if its commits are there or it says so."""
@@ -222,8 +236,6 @@ class OperatedPlayer(Player):
         self._note_snapshots(effects.get(operation, {}))
         if operation == "ExpirePartitions" and succeeded:
             self._drop_due_partitions()
-        if operation == "ExpireSnapshots" and set(self.model.snapshots) - set(self.tree.snapshots()):
-            self.model.expire(KEPT)
 
     def _drop_due_partitions(self) -> None:
         for partition in range(PARTITIONS):

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from tests.support.schedules.generator import OLDER_THAN_HOURS, schedule
-from tests.support.schedules.kinds import ENGINES, FIRST_ROW, KINDS, TableKind
+from tests.support.schedules.kinds import ENGINES, FIRST_ROW, KINDS, NEVER_EXPIRES, TableKind
 from tests.support.schedules.model import Model, Rows
-from tests.support.schedules.operated_schedule import RUNS, operated_schedule
 from tests.support.schedules.schedule import Do, Row, Schedule
 
 A_THOUSAND = range(1000)
@@ -34,13 +33,6 @@ def test_a_thousand_schedules_have_each_kind_of_step_often_and_each_kind_of_tabl
     assert set(plain) == set(KINDS)
     assert all(sum(getattr(each.kind, name) for each in made) >= 10 for name in ("changelogs", "expiring", "tagged"))
     assert {each.engine for each in KINDS} == set(ENGINES)
-
-
-def test_sixty_schedules_of_an_operator_request_each_type_of_run_often() -> None:
-    steps = [step for seed in range(64) for step in operated_schedule(seed).steps]
-    runs = Counter(step.run for step in steps if step.run)
-    assert set(runs) == {*RUNS, "ExpirePartitions"}
-    assert min(runs.values()) >= 5, runs
 
 
 def test_a_step_refers_to_what_is_there() -> None:
@@ -98,6 +90,16 @@ def test_the_first_row_stays_and_is_visible_once_it_is_compacted() -> None:
     model.compact({"w1"})
     model.compact({"w2"})
     assert model.rows() == ((0, 1, 1, 10, 10),)
+
+
+def test_a_record_that_has_expired_may_be_seen_until_a_compaction_has_removed_it() -> None:
+    model = Model(TableKind("deduplicate", 1, partitioned=True, expiring=True))
+    model.append("w1", (ONE, Row(0, 2, 2, NEVER_EXPIRES, 0), Row(1, 3, 3, 30, 30)))
+    assert (model.must_be(model.rows()), model.expirable) == (((0, 2, 2, NEVER_EXPIRES, 0),), {(0, 1), (1, 3)})
+    model.drop_partition(1)
+    assert model.expirable == {(0, 1)}
+    model.forget({(0, 1)})
+    assert (model.rows(), model.expirable) == (((0, 2, 2, NEVER_EXPIRES, 0),), set())
 
 
 def test_a_late_commit_changes_nothing_that_is_newer() -> None:

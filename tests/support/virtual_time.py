@@ -7,7 +7,10 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
+
+START: Final = datetime(2026, 11, 21, 8, tzinfo=UTC)
+"""When a test begins that names no other time."""
 
 
 @dataclass(order=True)
@@ -29,8 +32,8 @@ class VirtualTimer:
 class VirtualTime:
     """Seconds since the test began."""
 
-    def __init__(self) -> None:
-        self._seconds = 0.0
+    def __init__(self, start: datetime = START) -> None:
+        self._start, self._seconds = start, 0.0
         self._timers: list[VirtualTimer] = []
         self._numbers = itertools.count()
         self.slept: list[float] = []
@@ -40,8 +43,8 @@ class VirtualTime:
         return self._seconds
 
     def now(self) -> datetime:
-        """A wall clock: the test begins on 2026-11-21 at 08:00 UTC."""
-        return datetime(2026, 11, 21, 8, tzinfo=UTC) + timedelta(seconds=self._seconds)
+        """A wall clock, which shows `start` when the test begins."""
+        return self._start + timedelta(seconds=self._seconds)
 
     def call_later(self, delay: float, callback: Callable[..., None], *arguments: Any) -> VirtualTimer:
         timer = VirtualTimer(self._seconds + delay, next(self._numbers), lambda: callback(*arguments))

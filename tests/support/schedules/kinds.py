@@ -42,6 +42,12 @@ class TableKind:
     """Whether tags are created automatically."""
     sorted: bool = False
     """Whether it can be sorted."""
+    verify: str = ""
+    """How its operator verifies compactions. This and what follows are of tables that an operator maintains."""
+    marked: bool = False
+    """Whether its partitions are marked as done."""
+    forgetful: bool = False
+    """Whether its consumers expire."""
 
     @property
     def has_key(self) -> bool:
@@ -71,6 +77,11 @@ class TableKind:
     def has_index(self) -> bool:
         """Whether its snapshots have an index: of the buckets of its keys, or of deleted rows."""
         return self.vectors or (self.has_key and self.buckets == DYNAMIC)
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether a compaction leaves what readers see."""
+        return not (self.expiring or self.engine == FIRST_ROW or (self.vectors and self.has_key))
 
     @property
     def required(self) -> tuple[str, ...]:

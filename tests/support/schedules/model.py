@@ -32,6 +32,9 @@ class Model:
     """Consumer -> the snapshot that it reads next. From there on none may expire."""
     first_changelog: int = 1
     """From this snapshot on, each has a changelog where changelogs outlive their snapshots."""
+    expirable: set[tuple[int, ...]] = field(default_factory=set)
+    """Keys of records that have expired and may still be there. Where a compaction removes the latest record of a key
+    and no older one, that one is seen again."""
     damaged: set[int] = field(default_factory=set)
     """Snapshots that a killed expiry has left without files."""
 
@@ -56,6 +59,7 @@ class Model:
     def drop_partition(self, partition: int) -> None:
         """All rows of a partition are gone."""
         self.merged = {key: row for key, row in self.merged.items() if row.p != partition}
+        self.expirable = {key for key in self.expirable if key[0] != partition}
         left = {name: tuple(each for each in rows if each.p != partition) for name, rows in self.level_0.items()}
         self.level_0 = {name: rows for name, rows in left.items() if rows}
 
@@ -63,19 +67,30 @@ class Model:
         """A snapshot of what is visible now."""
         self.snapshots[id_] = self.rows()
 
-    def expire(self, keep: int) -> None:
-        """Only so many snapshots must be left, and those that a consumer has not read."""
+    def expire(self, keep: int, first_changelog: int | None = None) -> None:
+        """Only so many snapshots must be left, and those that a consumer has not read.
+
+        Changelogs must be left from the first one that is named, or MORE_CHANGELOGS more than snapshots.
+        """
         latest = max(self.snapshots)
         oldest = min(latest - keep + 1, *self.consumers.values(), latest)
         self.snapshots = {id_: rows for id_, rows in self.snapshots.items() if id_ >= oldest}
-        self.first_changelog = max(self.first_changelog, latest - keep - MORE_CHANGELOGS + 1)
+        kept = latest - keep - MORE_CHANGELOGS + 1 if first_changelog is None else first_changelog
+        self.first_changelog = max(self.first_changelog, kept)
         self.damaged = {each for each in self.damaged if each >= oldest}
 
     def must_be(self, rows: Rows) -> Rows:
         """The rows without the records that have expired: compactions remove them at some time."""
-        if not self.kind.expiring:
-            return rows
-        return tuple(each for each in rows if each[3] is None or each[3] >= NEVER_EXPIRES)
+        return tuple(each for each in rows if self.is_kept(each[3]))
+
+    def is_kept(self, time: int | None) -> bool:
+        """Whether a record with this value of `a` never expires."""
+        return not self.kind.expiring or time is None or time >= NEVER_EXPIRES
+
+    def forget(self, keys: Collection[tuple[int, ...]]) -> None:
+        """A compaction has removed these records, which have expired."""
+        self.merged = {key: row for key, row in self.merged.items() if key not in keys}
+        self.expirable.difference_update(keys)
 
     def rows(self) -> Rows:
         """The rows at the head."""
@@ -85,6 +100,8 @@ class Model:
         for row in rows:
             key = (row.p, row.k) if self.kind.has_key else (row.seq,)
             old = self.merged.get(key)
+            if not (row.gone or self.is_kept(row.a)):
+                self.expirable.add(key)
             if row.gone:
                 if old is not None and old.seq < row.seq:
                     del self.merged[key]

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from paimon_engines.engine import Engine
 from tests.support.schedules.generator import Generator
-from tests.support.schedules.kinds import AGGREGATION, DYNAMIC, KINDS, TableKind
+from tests.support.schedules.kinds import (
+    AGGREGATION,
+    APPEND,
+    DEDUPLICATE,
+    DYNAMIC,
+    KINDS,
+    PARTIAL_UPDATE,
+    TableKind,
+)
 from tests.support.schedules.schedule import Do, Schedule
 
 OPERATED: Final = tuple(
-    each
+    replace(each, sorted=each.engine == APPEND and each.buckets == DYNAMIC)
     for each in KINDS
     if not each.inline and each.engine != AGGREGATION and (each.buckets != DYNAMIC or not each.has_key)
 )
 """With others that write, a table with a key needs a number of buckets. The manifest's columns have no functions."""
-KEPT: Final = 3
-"""Snapshots that the table's retention keeps."""
-_NAMES: Final = {"partial-update": "PartialUpdate", "first-row": "FirstRow", "deduplicate": "Deduplicate"}
-_PRODUCERS: Final = {"none": "None", "input": "Input", "lookup": "Lookup", "full-compaction": "FullCompaction"}
 
 
 class Operated(StrEnum):
@@ -48,17 +51,11 @@ class Death(StrEnum):
 
 
 RUNS: Final = ("Compact", "CompactManifests", "Analyze", "Observe", "ExpireSnapshots", "RemoveOrphanFiles")
-"""What users request. A partitioned table has ExpirePartitions, too."""
-PARTITION_AGE: Final = timedelta(days=14)
-_PARTITION_DAY: Final = "2026-1{}-10"
-"""The day of a partition, by its number. The clock begins on 2026-11-21: one is due from the start, the next one after
-64 hours, the last one never."""
-
-
-def is_due(partition: int, now_ms: int) -> bool:
-    """Whether the partition has expired at that time."""
-    day = datetime.fromisoformat(_PARTITION_DAY.format(partition)).replace(tzinfo=UTC)
-    return day + PARTITION_AGE < datetime.fromtimestamp(now_ms / 1000, UTC)
+"""What users request of every table."""
+OF_PARTITIONS: Final = "ExpirePartitions"
+OF_MARKS: Final = "MarkPartitionsDone"
+FULL: Final = "Full"
+SORT: Final = "Sort"
 
 
 def is_supported(run: str, engine: Engine) -> bool:
@@ -75,9 +72,20 @@ def operated_schedule(seed: int) -> Schedule:
 class _Generator(Generator):
     def __post_init__(self) -> None:
         self.random = random.Random(f"operated/{self.seed}")  # noqa: S311  (repeatable)
-        kind = OPERATED[self.seed * 5 % len(OPERATED)]
-        self.kind = TableKind(**vars(kind) | {"format": "parquet"})
+        self.kind = self._maintained(OPERATED[self.seed * 5 % len(OPERATED)])
         self.paused = False
+
+    def _maintained(self, kind: TableKind) -> TableKind:
+        """The kind with some of the maintenance that it can have."""
+        expiring = self._is_drawn(0.4) and kind.engine in (DEDUPLICATE, PARTIAL_UPDATE)
+        changelogs = self._is_drawn(0.6) and kind.producer != "none"
+        changed = replace(kind, expiring=expiring, changelogs=changelogs, tagged=self._is_drawn(0.6))
+        verify = self.random.choice(["", "Sample", "Always"]) if changed.is_comparable else ""
+        marked = self._is_drawn(0.6) and kind.partitioned
+        return replace(changed, verify=verify, marked=marked, forgetful=self._is_drawn(0.5))
+
+    def _is_drawn(self, share: float) -> bool:
+        return self.random.random() < share
 
     @property
     def length(self) -> int:
@@ -91,19 +99,32 @@ class _Generator(Generator):
             (lambda: self._add(Operated.KILL_OPERATOR), 2),
             (self._create_tag, 1),
         ]
+        if self.kind.marked:
+            found.append((lambda: self._request(OF_MARKS), 2))
+        if self.kind.forgetful:
+            found.append((self._create_consumer, 2))
+        if self.consumers:
+            found += [(self._advance_consumer, 2), (self._delete_consumer, 1)]
         if self.paused:
-            return [*found, (self._resume, 2)]
-        found += [(self._begin_write, 3), (self._write_at_once, 5), (self._pause, 2)]
+            sort = [(lambda: self._request("Compact"), 4)] if self.kind.sorted else []
+            return [*found, *sort, (self._resume, 2)]
+        found += [(self._begin_write, 3), (self._write_at_once, 5)]
+        found.append((self._pause, 5 if self.kind.sorted else 2))
         if self.opened:
             found += [(self._commit, 4), (self._die, 2), (self._die_in_commit, 1)]
         return found
 
     def _request_run(self) -> None:
-        type_ = self.random.choice([*RUNS, *(["ExpirePartitions"] if self.kind.partitioned else [])])
+        self._request(self.random.choice([*RUNS, *([OF_PARTITIONS] if self.kind.partitioned else [])]))
+
+    def _request(self, type_: str) -> None:
         deaths = [*Death] if type_ == "RemoveOrphanFiles" else [Death.AT_START, Death.BEFORE_REPORT]
         death = self.random.choice([None, None, *deaths])
         call = self.random.randint(1, 25) if death is Death.BETWEEN else 0
-        self._add(Operated.REQUEST_RUN, name=self._name("r"), run=type_, death=death or "", call=call)
+        strategy = (SORT if self.kind.sorted and self.paused else FULL) if type_ == "Compact" else ""
+        self._add(
+            Operated.REQUEST_RUN, name=self._name("r"), run=type_, strategy=strategy, death=death or "", call=call
+        )
 
     def _pause(self) -> None:
         for name in list(self.opened):
@@ -114,59 +135,3 @@ class _Generator(Generator):
     def _resume(self) -> None:
         self.paused = False
         self._add(Operated.RESUME_WRITERS)
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """The PaimonTable of a kind of table, while others write or are paused."""
-
-    kind: TableKind
-    has_minor: bool
-    paused: bool = False
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """The spec, without the catalog and the database."""
-        compaction = {"mode": "Dedicated", "full": {"schedule": "0 3 */4 * *"}}
-        if self.has_minor:
-            compaction["minor"] = {"schedule": "30 4 */2 * *"}
-        snapshots = {"schedule": "10 5 */3 * *", "numRetainedMin": 1, "numRetainedMax": KEPT, "timeRetained": "1h"}
-        orphans = {"mode": "Delete" if self.paused else "Report", "olderThan": "3d", "schedule": "40 6 */3 * *"}
-        return {
-            "schema": self._schema,
-            "bucket": self._bucket,
-            "externalWriters": "Paused" if self.paused else "Active",
-            "compaction": compaction,
-            "retention": {"snapshots": snapshots, "orphanFiles": orphans, **self._partitions},
-            "options": {"file.format": self.kind.format},
-            **(self._of_keyed if self.kind.has_key else {}),
-        }
-
-    @property
-    def _partitions(self) -> dict[str, Any]:
-        if not self.kind.partitioned:
-            return {}
-        age = f"{PARTITION_AGE.days}d"
-        day = {"timestampPattern": _PARTITION_DAY.format("$p")}
-        return {"partitions": {"schedule": "50 7 */2 * *", "expirationTime": age, **day}}
-
-    @property
-    def _schema(self) -> dict[str, Any]:
-        columns = [{"name": name, "type": "INT"} for name in ("p", "k", "seq", "a", "b")]
-        keys = {"primaryKeys": list(self.kind.keys)} if self.kind.has_key else {}
-        return {"columns": columns, **keys, **({"partitionKeys": ["p"]} if self.kind.partitioned else {})}
-
-    @property
-    def _bucket(self) -> dict[str, Any]:
-        if self.kind.buckets == DYNAMIC:
-            return {"type": "Unaware"}
-        keys = {} if self.kind.has_key else {"keys": ["k"]}
-        return {"type": "Fixed", "fixed": {"count": self.kind.buckets, **keys}}
-
-    @property
-    def _of_keyed(self) -> dict[str, Any]:
-        engine = {"type": _NAMES[self.kind.engine]}
-        found: dict[str, Any] = {"mergeEngine": engine, "changelogProducer": {"type": _PRODUCERS[self.kind.producer]}}
-        if self.kind.engine != "first-row":
-            found["sequence"] = {"fields": ["seq"]}
-        return found | ({"deletionVectors": {"enabled": True}} if self.kind.vectors else {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tests.spark.lake import Lake
@@ -30,11 +30,18 @@ def differences(lake: Lake, model: Model, tree: TableTree, ask: Callable[..., An
     else:
         expected = _expected(model) | _expected_in_branches(model)
         found = _read_by_pypaimon(lake, expected)
-    return [
+    return [*_reappeared(model, found[0])] + [
         difference
         for (where, rows), read in zip(expected.items(), found, strict=True)
         if (difference := _difference(where, model.must_be(rows), model.must_be(read))) is not None
     ]
+
+
+def _reappeared(model: Model, head: Rows) -> Iterator[str]:
+    """Records at the head that have expired and are not from any write."""
+    for row in head:
+        if not model.is_kept(row[3]) and row[:2] not in model.expirable:
+            yield f"orders has {row}, which has expired and was removed"
 
 
 def _expected(model: Model) -> dict[str, Rows]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,8 @@ _LISTS = ("baseManifestList", "deltaManifestList")
 _NO_DATA = ("snapshot", "schema", "tag", "branch", "consumer", "changelog")
 """Directories of files that are found by their names."""
 _CHANGELOG: Final = "changelog/"
+MARK: Final = "_SUCCESS"
+"""Name of the file that marks a partition as done."""
 
 
 @dataclass
@@ -29,7 +32,15 @@ class TableTree:
     def names(self) -> set[str]:
         """Names of all data files and files of manifests, indexes and statistics."""
         found = (each.relative_to(self.root) for each in self.root.rglob("*") if each.is_file())
-        return {each.name for each in found if each.parts[0] not in _NO_DATA}
+        return {each.name for each in found if each.parts[0] not in _NO_DATA and each.name != MARK}
+
+    def newest(self, directory: str) -> int | None:
+        """When the newest file that the latest snapshot has in the buckets of a directory was made, in ms."""
+        latest = self.snapshots().get(max(self.snapshots(), default=0))
+        there = {each.name for each in self.root.glob(f"{directory}/bucket-*/*")}
+        live = [] if latest is None else self._live_files(self._manifests(latest))
+        times = [each["_CREATION_TIME"].replace(tzinfo=UTC) for each in live if each["_FILE_NAME"] in there]
+        return round(1000 * max(times).timestamp()) if times else None
 
     def holders(self, damaged: frozenset[int] = frozenset()) -> dict[str, dict[str, Any]]:
         """Path -> content of each snapshot, tag and changelog, also of branches, without the damaged snapshots."""
@@ -90,11 +101,15 @@ class TableTree:
         return [each["_FILE_NAME"] for each in self._read(name)]
 
     def _live(self, manifests: list[str]) -> Iterator[str]:
+        for each in self._live_files(manifests):
+            yield from (each["_FILE_NAME"], *(each.get("_EXTRA_FILES") or ()))
+
+    def _live_files(self, manifests: list[str]) -> list[dict[str, Any]]:
+        """A compaction can raise a file to another level: it removes the file from one and adds it to the other."""
         entries = [each for name in manifests for each in self._read(name)]
-        gone = {each["_FILE"]["_FILE_NAME"] for each in entries if each["_KIND"] != ADDED}
-        for each in (each["_FILE"] for each in entries if each["_KIND"] == ADDED):
-            if each["_FILE_NAME"] not in gone:
-                yield from (each["_FILE_NAME"], *(each.get("_EXTRA_FILES") or ()))
+        gone = {_place(each["_FILE"]) for each in entries if each["_KIND"] != ADDED}
+        added = [each["_FILE"] for each in entries if each["_KIND"] == ADDED]
+        return [each for each in added if _place(each) not in gone]
 
     def _read(self, name: str) -> list[dict[str, Any]]:
         path = self.root / "manifest" / name
@@ -127,3 +142,7 @@ class TableTree:
         """The snapshots of the main branch that exist, by their ids."""
         found = self.snapshot_directory.glob("snapshot-*")
         return {int(each.name.partition("-")[2]): json.loads(each.read_text()) for each in found}
+
+
+def _place(file: dict[str, Any]) -> tuple[str, int]:
+    return file["_FILE_NAME"], file["_LEVEL"]

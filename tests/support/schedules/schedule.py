@@ -80,6 +80,8 @@ class Step:
     hours: int = 0
     run: str = ""
     """Type of a run."""
+    strategy: str = ""
+    """Of a run that compacts."""
     death: str = ""
     """Of its driver."""
     call: int = 0
