@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import Final, Protocol
 
 from paimon_schema.column_changes import ColumnChanges, columns_after
+from paimon_schema.level_count import fewer_levels
 from paimon_schema.nested_changes import SchemaChanges
 from paimon_schema.option_changes import OptionChanges, OptionRules, comment_steps, marks_of
 from paimon_schema.steps import Change, Refusal, Step, StepCost
@@ -70,7 +71,7 @@ def make_plan(table: TableSchema, declared: DeclaredSchema, engine: Capabilities
     found = list(_changes(table, declared, engine))
     steps = tuple(each for each in found if isinstance(each, Step))
     refusals = tuple(each for each in found if isinstance(each, Refusal))
-    return Plan(steps, refusals, table.id)
+    return Plan(steps, (*refusals, *fewer_levels(table, steps, engine)), table.id)
 
 
 def schema_after(table: TableSchema | None, declared: DeclaredSchema) -> TableSchema:

@@ -64,6 +64,7 @@ def run(job: Job, session: Session) -> Outcome:
     before = measure_table(session, table, pins=False)
     if before.table.snapshot_id is None:
         return outcome_between(before, before)
+    arguments["options"] = _options(compact, table, before)
     count, compared = verified(session, compact.verify, lambda: compact_table(job, session, compact, table, arguments))
     after = measure_table(session, session.table(), before=before)
     return outcome_between(before, after, compacted_partitions=count, verification=compared)
@@ -121,16 +122,20 @@ def _idle_since(compact: CompactParameters) -> datetime | None:
     return None if compact.idle_time is None else datetime.now(UTC) - compact.idle_time
 
 
-def _trigger(compact: CompactParameters, table: Any) -> str:
-    """Options for a minor compaction by a threshold: Paimon merges nothing at or below its own one.
+def _options(compact: CompactParameters, table: Any, before: Measured) -> str:
+    """Options of the call. A minor compaction by a threshold needs it: Paimon merges nothing at or below its own one.
 
-    The number of levels stays that of the table (Java). By default it follows the trigger, and with fewer levels Paimon
-    takes a lower one for the highest, to which it moves rows without those above: they are not merged with these.
+    The number of levels stays that of the table (Java), or of its files. By default it follows the trigger, and with
+    fewer levels Paimon takes a lower one for the highest, to which it moves rows without those above: they are not
+    merged with these.
     """
+    if compact.strategy != "Minor":
+        return OPTIONS
     runs = None if compact.thresholds is None else compact.thresholds.sorted_runs
-    if runs is None or compact.strategy != "Minor":
-        return ""
-    return f",{_RUNS_TRIGGER}={max(runs - 1, 1)},{_LEVELS}={int(table.coreOptions().numLevels())}"
+    trigger = "" if runs is None else f",{_RUNS_TRIGGER}={max(runs - 1, 1)}"
+    contents = None if before.observation is None else before.observation.contents
+    highest = max((level for _, _, level in contents.sums), default=0) if contents is not None else 0
+    return f"{OPTIONS}{trigger},{_LEVELS}={max(int(table.coreOptions().numLevels()), highest + 1)}"
 
 
 def _scope(job: Job, session: Session, compact: CompactParameters) -> Scope | None:
@@ -242,7 +247,7 @@ def _arguments(job: Job, compact: CompactParameters, table: Any, session: Sessio
         "compact_strategy": compact.strategy.lower() if has_strategy else None,
         "where": partition_filter(table, compact.partitions) if compact.partitions else None,
         "partition_idle_time": compact.partition_idle_time,
-        "options": OPTIONS + _trigger(compact, table),
+        "options": OPTIONS,
     }
 
 
