@@ -82,7 +82,7 @@ class Settings(BaseModel):
     """How many runs of all catalogs may be active at once; 0: no limit. Other runs wait, and the table that has waited
     longest starts first."""
     maintenance_pod_hours_per_day: int = Field(default=0, ge=0, le=100_000)
-    """Hours that the driver Pods of scheduled maintenance may run each day (UTC) in each namespace; 0: no limit."""
+    """Hours that the Pods of scheduled maintenance may run each day (UTC) in each namespace; 0: no limit."""
     resync: Seconds = 600.0
     """Time (`10m`, `90s`, or seconds) between two lists of all objects, which find changes that the watches missed. Up
     to a quarter longer, by a hash of the process's identity, so that several operators do not list together."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameters
 from paimon_engines.values import duration_in_ms
 from paimon_schema.table_schema import TableSchema
-from spark_apps.catalog.due_tags import any_expires, is_certainly_none_created, read_tags
+from spark_apps.catalog.due_tags import any_expires, creation_of, read_tags
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles, id_in
 
@@ -22,6 +22,11 @@ _DEFAULT_TIME_MS: Final = 3_600_000
 _DEFAULT_LEAST: Final = 10
 _UNLIMITED: Final = 2**31 - 1
 _CONSUMERS_TIME: Final = "consumer.expiration-time"
+_CONSUMER: Final = "consumer-"
+_CHANGELOG_ONLY: Final = "consumer.changelog-only"
+"""Consumers keep changelogs alone with it, and no snapshots."""
+MAX_CONSUMERS: Final = 50
+"""Consumers that are read, in one request each."""
 _CHANGELOG: Final = re.compile(r"changelog-([1-9][0-9]{0,17})")
 
 
@@ -70,64 +75,80 @@ def is_certainly_nothing_due(
     expire: ExpireSnapshotsParameters, schema: TableSchema, files: MetadataFiles, location: str, now_ms: int
 ) -> bool:
     """Whether a run at this time would change nothing. Raises UnreadableError for files that only Java can read."""
-    limits, options = limits_of(expire, schema.options), schema.options
-    if limits is None:
+    limits, creation = limits_of(expire, schema.options), creation_of(schema.options)
+    of_changelogs = None if limits is None else changelog_limits(limits, schema.options)
+    if limits is None or of_changelogs is None or creation is None:
         return False
-    latest = _latest(files, location)
-    # The snapshots come first, because they end most runs that have something to do.
-    if latest is not None and not _keeps_snapshots(limits, latest, files, location, now_ms):
+    found = _Metadata(files, location, schema.options, now_ms)
+    latest = found.latest()
+    # What ends most runs that have something to do comes first, and each tag costs a request.
+    if latest is not None and not found.keeps_snapshots(limits, latest):
         return False
-    tags = read_tags(files, location)
-    if tags is None or any_expires(tags, now_ms) or not is_certainly_none_created(options, tags, latest):
+    if latest is not None and not found.keeps_changelogs(of_changelogs, latest):
         return False
-    return _keeps_consumers(options, files, location, now_ms) and (
-        latest is None or _keeps_changelogs(changelog_limits(limits, options), latest, files, location, now_ms)
-    )
+    tags = read_tags(files, location) if found.keeps_consumers() else None
+    return tags is not None and not any_expires(tags, now_ms) and creation.creates_none(tags, latest)
 
 
 def _checked(time_ms: int | None, least: int, most: int) -> Limits | None:
     return None if time_ms is None or not 1 <= least <= most else Limits(time_ms, least, most)
 
 
-def _latest(files: MetadataFiles, location: str) -> Snapshot | None:
-    snapshots = SnapshotFiles(files, location)
-    hint = snapshots.latest_hint()
-    return snapshots.latest(None if hint is None else id_in(hint.content))
+@dataclass(frozen=True)
+class _Metadata:
+    """The metadata of a table at a time."""
 
+    files: MetadataFiles
+    location: str
+    options: Mapping[str, str]
+    now_ms: int
 
-def _keeps_snapshots(limits: Limits, latest: Snapshot, files: MetadataFiles, location: str, now_ms: int) -> bool:
-    earliest = SnapshotFiles(files, location).earliest(latest)
-    return limits.keeps_all(latest.id - earliest.id + 1, earliest.time_ms, now_ms)
+    def latest(self) -> Snapshot | None:
+        snapshots = SnapshotFiles(self.files, self.location)
+        hint = snapshots.latest_hint()
+        return snapshots.latest(None if hint is None else id_in(hint.content))
 
+    def keeps_snapshots(self, limits: Limits, latest: Snapshot) -> bool:
+        """Whether no snapshot expires: by the limits, or because a consumer has not read the earliest one."""
+        earliest = SnapshotFiles(self.files, self.location).earliest(latest)
+        if limits.keeps_all(latest.id - earliest.id + 1, earliest.time_ms, self.now_ms):
+            return True
+        return any(next_ <= earliest.id for next_ in self._next_snapshots())
 
-def _keeps_consumers(options: Mapping[str, str], files: MetadataFiles, location: str, now_ms: int) -> bool:
-    """Whether no consumer is older than the option says, by the time of its file."""
-    text = options.get(_CONSUMERS_TIME)
-    longest = None if text is None else duration_in_ms(text)
-    if text is None or longest is None:
-        return text is None
-    times = files.times(f"{location}/consumer")
-    return not any(name.startswith("consumer-") and ms < now_ms - longest for name, ms in times)
+    def keeps_changelogs(self, limits: Limits, latest: Snapshot) -> bool:
+        """Whether no changelog expires that has outlived its snapshot. The latest snapshot counts them, as in Paimon.
 
+        The last one never does.
+        """
+        found = (_CHANGELOG.fullmatch(name) for name in self.files.names(f"{self.location}/changelog"))
+        ids = sorted(int(each[1]) for each in found if each)
+        if len(ids) <= 1:
+            return True
+        oldest_ms = self._number(f"changelog/changelog-{ids[0]}", "timeMillis")
+        return oldest_ms is not None and limits.keeps_all(latest.id - ids[0] + 1, oldest_ms, self.now_ms)
 
-def _keeps_changelogs(
-    limits: Limits | None, latest: Snapshot, files: MetadataFiles, location: str, now_ms: int
-) -> bool:
-    """Whether no changelog expires that has outlived its snapshot. The latest snapshot counts them, as in Paimon."""
-    found = (_CHANGELOG.fullmatch(name) for name in files.names(f"{location}/changelog"))
-    earliest = min((int(each[1]) for each in found if each), default=None)
-    if earliest is None:
-        return True
-    if limits is None:
-        return False
-    oldest_ms = _time_of(files, f"{location}/changelog/changelog-{earliest}")
-    return oldest_ms is not None and limits.keeps_all(latest.id - earliest + 1, oldest_ms, now_ms)
+    def keeps_consumers(self) -> bool:
+        """Whether no consumer is older than the option says, by the time of its file."""
+        text = self.options.get(_CONSUMERS_TIME)
+        longest = None if text is None else duration_in_ms(text)
+        if text is None or longest is None:
+            return text is None
+        times = self.files.times(f"{self.location}/consumer")
+        return not any(name.startswith(_CONSUMER) and ms < self.now_ms - longest for name, ms in times)
 
+    def _next_snapshots(self) -> Iterator[int]:
+        """What each consumer reads next; nothing where it keeps no snapshot, or where there are many."""
+        names = [name for name in self.files.names(f"{self.location}/consumer") if name.startswith(_CONSUMER)]
+        if _CHANGELOG_ONLY in self.options or len(names) > MAX_CONSUMERS:
+            return
+        for name in names:
+            if (next_ := self._number(f"consumer/{name}", "nextSnapshot")) is not None:
+                yield next_
 
-def _time_of(files: MetadataFiles, path: str) -> int | None:
-    """The time of the commit that the file is of; None: it was removed meanwhile."""
-    content = files.read(path)
-    try:
-        return None if content is None else int(json.loads(content)["timeMillis"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UnreadableError(f"{path}: {type(error).__name__}: {error}") from error
+    def _number(self, file: str, member: str) -> int | None:
+        """A member of a file of JSON; None: it was removed meanwhile."""
+        content = self.files.read(f"{self.location}/{file}")
+        try:
+            return None if content is None else int(json.loads(content)[member])
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise UnreadableError(f"{self.location}/{file}: {type(error).__name__}: {error}") from error

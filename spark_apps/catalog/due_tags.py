@@ -23,7 +23,9 @@ MAX_TAGS: Final = 500
 _CREATION: Final = "tag.automatic-creation"
 _PERIOD: Final = "tag.creation-period"
 _DELAY: Final = "tag.creation-delay"
-_KNOWN: Final = frozenset({_CREATION, _PERIOD, _DELAY, "tag.num-retained-max", "tag.default-time-retained"})
+_MOST: Final = "tag.num-retained-max"
+_TIME: Final = "tag.default-time-retained"
+_KNOWN: Final = frozenset({_CREATION, _PERIOD, _DELAY, _MOST, _TIME})
 """Options of tags whose meaning this module knows."""
 _OTHER_ZONE: Final = "sink.process-time-zone"
 _BY_PROCESS_TIME: Final = "process-time"
@@ -59,17 +61,42 @@ def any_expires(tags: Sequence[Tag], now_ms: int) -> bool:
     return any(tag.end is not None and tag.end <= now for tag in tags)
 
 
-def is_certainly_none_created(options: Mapping[str, str], tags: Sequence[Tag], latest: Snapshot | None) -> bool:
-    """Whether no tag is created for any commit since the last automatic one. `latest` is the latest snapshot."""
+@dataclass(frozen=True)
+class Creation:
+    """How a run of ExpireSnapshots creates tags."""
+
+    period: timedelta | None
+    """None: it creates none."""
+    delay_ms: int = 0
+
+    def creates_none(self, tags: Sequence[Tag], latest: Snapshot | None) -> bool:
+        """Whether no tag is due since the last automatic one, by the time of the `latest` snapshot.
+
+        Paimon looks at all commits since. One before the latest is later than it only where clocks differ, and then its
+        tag comes with the next commit.
+        """
+        if self.period is None or latest is None:
+            return True
+        last = _last_period(tags, self.period)
+        return last is not None and _local(latest.time_ms - self.delay_ms) < last + 2 * self.period
+
+
+def creation_of(options: Mapping[str, str]) -> Creation | None:
+    """By the options of the table; None for what is left to Java, which reads or refuses it."""
     creation = options.get(_CREATION, "none").lower()
-    if creation in _WITHOUT_CREATION or latest is None:
-        return True
+    if creation in _WITHOUT_CREATION:
+        return Creation(None)
     period, delay = _PERIODS.get(options.get(_PERIOD, "daily").lower()), duration_in_ms(options.get(_DELAY, "0 ms"))
-    has_others = any(key.startswith("tag.") and key not in _KNOWN for key in options)
-    if creation != _BY_PROCESS_TIME or period is None or delay is None or has_others or _OTHER_ZONE in options:
-        return False
-    last = _last_period(tags, period)
-    return last is not None and _local(latest.time_ms - delay) < last + 2 * period
+    has_others = any(key.startswith("tag.") and key not in _KNOWN for key in options) or _OTHER_ZONE in options
+    if creation != _BY_PROCESS_TIME or has_others or period is None or delay is None or not _can_be_read(options):
+        return None
+    return Creation(period, delay) if timedelta(milliseconds=delay) < period else None
+
+
+def _can_be_read(options: Mapping[str, str]) -> bool:
+    """Whether Paimon can read the options of what becomes of the tags."""
+    most, kept = options.get(_MOST, "1"), options.get(_TIME, "1 d")
+    return most.isascii() and most.isdecimal() and duration_in_ms(kept) is not None
 
 
 def _last_period(tags: Sequence[Tag], period: timedelta) -> datetime | None:

@@ -37,8 +37,21 @@ def expire_all_snapshots(table: Any, retention: Any) -> int:
     """
     per_call = int(retention.getSnapshotMaxDeletes())
     expired = _until_fewer(per_call, table.newExpireSnapshots().config(retention))
-    _until_fewer(int(retention.getChangelogMaxDeletes()), table.newExpireChangelog().config(retention))
+    if _may_expire_changelogs(table, retention):
+        _until_fewer(int(retention.getChangelogMaxDeletes()), table.newExpireChangelog().config(retention))
     return expired
+
+
+def _may_expire_changelogs(table: Any, retention: Any) -> bool:
+    """Whether there are changelogs beyond the smallest number. Where there are fewer, Paimon asks for one that is none.
+
+    Both engines fail then: ExpireChangelogImpl.expireUntil.
+    """
+    manager = table.changelogManager() if "changelogManager" in dir(table) else table.snapshotManager()
+    earliest, latest = manager.earliestLongLivedChangelogId(), table.snapshotManager().latestSnapshotId()
+    if earliest is None or latest is None:
+        return False
+    return int(latest) - int(retention.getChangelogRetainMin()) + 1 > int(earliest)
 
 
 def _until_fewer(per_call: int, expire: Any) -> int:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from tools.benchmarks.maintenance_day.__main__ import LEAST_AVOIDED, LINES, PAGE, PLAYED, read
+from tools.benchmarks.maintenance_day import played as figures
+from tools.benchmarks.maintenance_day.__main__ import LEAST_AVOIDED, read
+from tools.benchmarks.maintenance_day.checkout import LINES, PAGE, PLAYED
 from tools.benchmarks.maintenance_day.figures import CRON, OPERATOR, Costs, Figures, avoided_percent
 from tools.benchmarks.maintenance_day.page import page
 from tools.benchmarks.maintenance_day.played import Played, keep, kept
@@ -59,21 +61,33 @@ def test_a_policy_alone_is_compared_with_nothing() -> None:
     assert "By kind" not in text
 
 
-def played(table: str, runs: int) -> Played:
-    return Played(
-        table=table, engine="paimon-1.4", seed=7, hours=4, writes=60, ticks=16, runs=runs, no_ops=0, worst=6, bound=8
-    )
+def played(table: str, runs: int, commit: str = "abc1234") -> Played:
+    numbers = {"seed": 7, "hours": 4, "writes": 60, "ticks": 16, "no_ops": 0, "worst": 6, "bound": 8}
+    return Played(date="2026-11-28", commit=commit, table=table, engine="paimon-1.4", runs=runs, **numbers)
 
 
+@pytest.fixture
+def _two_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "TABLES", 2)
+
+
+@pytest.mark.usefixtures("_two_tables")
 def test_the_page_compares_the_tables_on_real_spark_with_fixed_cron(tmp_path: Path) -> None:
-    keep(played("trickle-003", 5), tmp_path)
-    keep(played("append-001", 2), tmp_path)
-    keep(played("append-001", 3), tmp_path)
-    lines = [{"date": "2026-11-28", "commit": "abc1234"} | asdict(each) for each in kept(tmp_path)]
-    text = page([line(OPERATOR, 1)], lines)
+    for each in (played("trickle-003", 5), played("append-001", 2), played("append-001", 3)):
+        keep(each, tmp_path)
+    text = page([line(OPERATOR, 1)], [asdict(each) for each in kept(tmp_path)])
     assert "Seed 7, the first 4 hours (commit abc1234, 2026-11-28):" in text
     assert "| append-001 | paimon-1.4 | 60 | 16 | 3 | 0 | 6 | 8 |\n| trickle-003 |" in text
     assert "Fixed cron starts 32 Spark runs for these tables, and the operator 8, of which 0 are no-ops." in text
+
+
+@pytest.mark.usefixtures("_two_tables")
+@pytest.mark.parametrize("others", [[], [played("b", 1, "def5678")], [played("b", 1), played("c", 1)]])
+def test_figures_of_other_calls_and_of_a_part_are_not_recorded(tmp_path: Path, others: list[Played]) -> None:
+    for each in (played("a", 1), *others):
+        keep(each, tmp_path)
+    with pytest.raises(ValueError, match="play them again"):
+        kept(tmp_path)
 
 
 def test_the_committed_page_is_that_of_the_committed_lines_which_keep_the_promise() -> None:

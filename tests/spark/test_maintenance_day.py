@@ -11,11 +11,14 @@ import pytest
 
 from tests.spark.lake import Lake
 from tests.spark.played_day import PlayedTable, sample
+from tools.benchmarks.maintenance_day.checkout import stamp_of_checkout
 from tools.benchmarks.maintenance_day.fleet import INTERVAL, MIDNIGHT
+from tools.benchmarks.maintenance_day.played import TABLES as TABLES_PLAYED
 from tools.benchmarks.maintenance_day.played import Played, keep
 
+STAMP = stamp_of_checkout()
 SEED, LENGTH, MOST_WRITES = 1, timedelta(hours=4), 60
-TABLES = {table.name: table for table in sample(10, SEED, LENGTH, MOST_WRITES)}
+TABLES = {table.name: table for table in sample(TABLES_PLAYED, SEED, LENGTH, MOST_WRITES)}
 
 
 @pytest.mark.long
@@ -33,6 +36,7 @@ def test_a_table_stays_below_its_threshold_and_one_interval_and_keeps_its_rows(n
     assert len(started) - 1 < ticks, "as many as there are ticks is what fixed cron starts"
     keep(
         Played(
+            **STAMP,
             table=name,
             engine=lake.engine.id,
             seed=SEED,

@@ -77,3 +77,30 @@ def test_changelogs_need_a_jvm_only_when_they_expire(lake: Lake) -> None:
     commit(lake, FIRST + 4 * HOUR)
     assert not ends_without_jvm(lake, **few)
     assert sorted(each.name for each in directory.glob("changelog-[0-9]*")) == [f"changelog-{n}" for n in (2, 3, 4)]
+
+
+def test_a_smallest_number_of_changelogs_beyond_all_that_there_are_is_no_failure(lake: Lake) -> None:
+    kept = {"changelog.time-retained": "3 d", "changelog.num-retained.min": "1", "changelog.num-retained.max": "99"}
+    usual = {"bucket": "1", "write-only": "true", "changelog-producer": "input"}
+    lake.provision({"id": "BIGINT"}, keys=["id"], options=usual | kept).ok()
+    for hours in range(3):
+        commit(lake, FIRST + hours * HOUR)
+    few = {"timeRetained": "1 ms", "numRetainedMin": 1, "numRetainedMax": 1}
+    lake.expire(**few).ok()
+    lake.provision({"id": "BIGINT"}, keys=["id"], options=usual | kept | {"changelog.num-retained.min": "9"}).ok()
+    assert ends_without_jvm(lake, **few)
+    assert len(list((lake.table_directory / "changelog").glob("changelog-[0-9]*"))) == 2
+
+
+def test_a_consumer_that_keeps_the_earliest_snapshot_leaves_nothing_to_a_jvm(lake: Lake) -> None:
+    lake.provision({"id": "BIGINT"}, options={"bucket": "-1", "write-only": "true"}).ok()
+    for hours in range(3):
+        commit(lake, FIRST + hours * HOUR)
+    file = lake.table_directory / "consumer" / "consumer-reader"
+    file.parent.mkdir()
+    few = {"timeRetained": "1 ms", "numRetainedMin": 1}
+    file.write_text('{"nextSnapshot": 1}')
+    assert ends_without_jvm(lake, **few)
+    file.write_text('{"nextSnapshot": 2}')
+    assert not ends_without_jvm(lake, **few)
+    assert ends_without_jvm(lake, **few), "snapshot 2 is the earliest one now"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import pytest
 
 from spark_apps.catalog.expiry import expire_all_snapshots
@@ -10,8 +12,17 @@ from spark_apps.catalog.expiry import expire_all_snapshots
 class Table:
     """A table (Java) whose snapshots and changelogs expire in these numbers per call, with a limit of 10."""
 
-    def __init__(self, snapshots: list[int], changelogs: list[int]) -> None:
-        self.snapshots, self.changelogs = snapshots, changelogs
+    def __init__(self, snapshots: list[int], changelogs: list[int], earliest: int | None = 1) -> None:
+        self.snapshots, self.changelogs, self.earliest = snapshots, changelogs, earliest
+
+    def snapshotManager(self) -> Self:  # noqa: N802
+        return self
+
+    def latestSnapshotId(self) -> int:  # noqa: N802
+        return 99
+
+    def earliestLongLivedChangelogId(self) -> int | None:  # noqa: N802
+        return self.earliest
 
     def newExpireSnapshots(self) -> Expiry:  # noqa: N802
         return Expiry(self.snapshots)
@@ -38,6 +49,9 @@ class Limits:
     def getChangelogMaxDeletes(self) -> int:  # noqa: N802
         return 10
 
+    def getChangelogRetainMin(self) -> int:  # noqa: N802
+        return 5
+
 
 CASES = {
     "nothing": ([0], 0),
@@ -52,3 +66,15 @@ def test_calls_end_with_the_first_that_had_less_to_do_than_its_limit(calls: list
     table = Table(snapshots=list(calls), changelogs=list(calls))
     assert expire_all_snapshots(table, Limits()) == total
     assert (table.snapshots, table.changelogs) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "earliest", "calls"),
+    [("there are none", None, 0), ("all of the last five", 95, 0), ("six of them", 94, 1), ("fewer than five", 98, 0)],
+)
+def test_changelogs_expire_only_where_more_exist_than_the_smallest_number(
+    sentence: str, earliest: int | None, calls: int
+) -> None:
+    table = Table(snapshots=[0], changelogs=[0], earliest=earliest)
+    assert expire_all_snapshots(table, Limits()) == 0
+    assert 1 - len(table.changelogs) == calls, sentence

@@ -17,6 +17,7 @@ from paimon_contract.result import Outcome
 from paimon_engines.loader import load_engine
 from paimon_schema.table_schema import schema_file_of
 from spark_apps.catalog.due_tags import MAX_TAGS
+from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.volume import VolumeFiles
 from spark_apps.operations import expire_snapshots
 from tests.spark_apps.jobs import job
@@ -179,6 +180,12 @@ TWO_HOURS = {**AUTOMATIC, "tag.creation-period": "two-hours"}
         ("the delay is over", {**HOURLY, "tag.creation-delay": "16 min"}, tagged("2023-11-14 20"), False),
         ("the two hours before the last commit", TWO_HOURS, tagged("2023-11-14 20"), True),
         ("those before them", TWO_HOURS, tagged("2023-11-14 18"), False),
+        ("a delay as long as the period, which Java refuses", {**AUTOMATIC, "tag.creation-delay": "1 d"},
+         tagged("2023-11-13"), False),
+        ("a number of tags that Java refuses", {**AUTOMATIC, "tag.num-retained-max": "few"},
+         tagged("2023-11-13"), False),
+        ("a time of tags that Java refuses", {**AUTOMATIC, "tag.default-time-retained": "a while"},
+         tagged("2023-11-13"), False),
         ("another period", {**AUTOMATIC, "tag.creation-period": "weekly"}, tagged("2023-11-13"), False),
         ("another option of tags", {**AUTOMATIC, "tag.period-formatter": "without_dashes"}, tagged("2023-11-13"),
          False),
@@ -204,7 +211,8 @@ TWO_HOURS = {**AUTOMATIC, "tag.creation-period": "two-hours"}
         ("one more, however young", {**CHANGELOGS, "changelog.num-retained.max": "2"}, changelogs(1, 2), False),
         ("with the limits of their snapshots", {"snapshot.num-retained.min": "1", "snapshot.time-retained": "99 h"},
          changelogs(1, 2), True),
-        ("a number of changelogs that Java refuses", {"changelog.num-retained.min": "few"}, changelogs(1, 2), False),
+        ("the last one, however old", {**CHANGELOGS, "changelog.time-retained": "1 h"}, changelogs(1, 1), True),
+        ("a number of changelogs that Java refuses", {"changelog.num-retained.min": "few"}, None, False),
     ],
 )  # fmt: skip
 def test_what_else_the_run_does(
@@ -214,6 +222,33 @@ def test_what_else_the_run_does(
     if change is not None:
         change(made)
     assert (ended(tmp_path) is not None) is ends, sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "options", "reads", "ends"),
+    [
+        ("a consumer has not read the earliest snapshot", {}, (1, 3), True),
+        ("it has", {}, (2, 3), False),
+        ("no consumer", {}, (), False),
+        ("consumers keep changelogs alone", {"consumer.changelog-only": "true"}, (1,), False),
+        ("more than are read", {}, (1,) * 51, False),
+    ],
+)
+def test_a_consumer_keeps_snapshots_that_would_expire(
+    tmp_path: Path, sentence: str, options: dict[str, str], reads: tuple[int, ...], *, ends: bool
+) -> None:
+    made = table(tmp_path, 12, **options)
+    for number, next_ in enumerate(reads):
+        made.consumer(f"c{number}", next_)
+    assert (ended(tmp_path) is not None) is ends, sentence
+
+
+def test_a_consumer_without_a_snapshot_is_left_to_java(tmp_path: Path) -> None:
+    made = table(tmp_path, 12)
+    (made.root / "consumer").mkdir()
+    (made.root / "consumer" / "consumer-c").write_text("{}")
+    with pytest.raises(UnreadableError, match="consumer-c: KeyError"):
+        ended(tmp_path)
 
 
 @pytest.mark.parametrize(

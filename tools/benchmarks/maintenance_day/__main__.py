@@ -12,20 +12,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from tools.benchmarks.maintenance_day.checkout import LINES, PAGE, PLAYED, stamp_of_checkout
 from tools.benchmarks.maintenance_day.figures import CRON, OPERATOR, POLICIES, Figures, avoided_percent, figures_of
 from tools.benchmarks.maintenance_day.page import Line, page
 from tools.benchmarks.maintenance_day.played import kept
 
-LINES, PAGE = Path("docs/maintenance-day.jsonl"), Path("docs/maintenance-day.md")
-PLAYED = Path("docs/maintenance-day-played.jsonl")
 LEAST_AVOIDED: Final = 90.0
 """Percent of the no-ops of fixed cron."""
 
@@ -39,14 +36,14 @@ def main() -> int:
     parser.add_argument("--policies", nargs="*", choices=POLICIES, default=list(POLICIES))
     parser.add_argument("--record", action="store_true")
     asked = parser.parse_args()
-    stamp = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": _commit()}
+    stamp = stamp_of_checkout()
     found = {policy: figures_of(policy, asked.tables, asked.seed, asked.hours) for policy in asked.policies}
     lines = [stamp | asdict(each) for each in found.values()]
     if asked.record:
         lines = _with_recorded(lines)
         _write(LINES, lines)
         if played := kept():
-            _write(PLAYED, [stamp | asdict(each) for each in played])
+            _write(PLAYED, [asdict(each) for each in played])
         PAGE.write_text(page(lines, read(PLAYED)))
     wrong = list(_problems(found))
     print("\n".join([page(lines), *wrong]))
@@ -79,19 +76,6 @@ def _problems(found: Mapping[str, Figures]) -> Iterator[str]:
         yield f"seed {operator.seed}: {avoided} % of the no-ops of fixed cron are avoided, not {LEAST_AVOIDED} %"
     for name, count in operator.beyond.items():
         yield f"seed {operator.seed}: table {name} was worse than its threshold and one interval, by {count}"
-
-
-def _commit() -> str:
-    """The commit of the checkout; with -dirty if files in it had been changed, except the record itself."""
-    changed = _git(
-        "status", "--porcelain", "--untracked-files=no", "--", ".", *(f":!{file}" for file in (LINES, PLAYED, PAGE))
-    )
-    return _git("rev-parse", "--short=7", "HEAD") + ("-dirty" if changed else "")
-
-
-def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 _ROOT: Final = Path(__file__).resolve().parents[3]
+TABLES: Final = 10
+"""How many tables the test plays."""
 _KEPT: Final = _ROOT / "build" / "played-day"
 _HEAD: Final = ("table", "engine", "writes", "ticks", "Spark runs", "no-ops", "worst", "may have")
 
@@ -20,6 +22,9 @@ _HEAD: Final = ("table", "engine", "writes", "ticks", "Spark runs", "no-ops", "w
 class Played:
     """One table."""
 
+    date: str
+    commit: str
+    """Of the checkout that played it."""
     table: str
     engine: str
     seed: int
@@ -43,8 +48,12 @@ def keep(played: Played, directory: Path = _KEPT) -> None:
 
 
 def kept(directory: Path = _KEPT) -> list[Played]:
-    """All that are kept."""
-    return [Played(**json.loads(file.read_text())) for file in sorted(directory.glob("*.json"))]
+    """All that are kept. Raises ValueError unless one commit has played them, as many as the test has."""
+    found = [Played(**json.loads(file.read_text())) for file in sorted(directory.glob("*.json"))]
+    calls = {(each.commit, each.seed, each.hours) for each in found}
+    if found and (len(calls) > 1 or len(found) != TABLES):
+        raise ValueError(f"{directory} has {len(found)} of {TABLES} tables, of {len(calls)} calls: play them again")
+    return found
 
 
 def section(lines: Sequence[dict[str, Any]]) -> list[str]:
@@ -52,9 +61,7 @@ def section(lines: Sequence[dict[str, Any]]) -> list[str]:
     if not lines:
         return []
     first = lines[0]
-    found = [
-        Played(**{name: value for name, value in line.items() if name not in ("date", "commit")}) for line in lines
-    ]
+    found = [Played(**line) for line in lines]
     head = f"Seed {first['seed']}, the first {first['hours']} hours (commit {first['commit']}, {first['date']}):"
     ticks, runs, no_ops = (sum(getattr(each, name) for each in found) for name in ("ticks", "runs", "no_ops"))
     said = (

@@ -58,7 +58,8 @@ class CatalogLimits(ApiModel):
     maintenance_pod_hours_per_day: Annotated[int, Field(ge=1, le=100_000, json_schema_extra={"format": "int32"})] | (
         None
     ) = None
-    """Hours that the driver Pods of scheduled maintenance may run each day, in UTC. When they are used up, maintenance
-    waits for the next day, while runs that are active finish. Absent: only the operator's limit counts."""
+    """Hours that the Pods of scheduled maintenance may run each day, in UTC. Executors count as long as their driver.
+    When they are used up, maintenance waits for the next day, while runs that are active finish. Absent: only the
+    operator's limit counts."""
     spark: SparkLimits | None = None
     """Largest Spark Pods that a table may request. A table that requests more is Stalled."""

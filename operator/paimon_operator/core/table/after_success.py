@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimon_operator.api.base import MESSAGE_LENGTH, truncated
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.status import TableStatus
@@ -26,7 +27,7 @@ def with_numbers(context: TableContext, status: TableStatus, ended: RunOutcome |
     if need.observed_at is None:
         return status
     message = f"{memory.decision.message}. {need.next_run}" if need.next_run else memory.decision.message
-    numbers = {"message": message, "checks": need.checks, "observed_at": need.observed_at}
+    numbers = {"message": truncated(message, MESSAGE_LENGTH), "checks": need.checks, "observed_at": need.observed_at}
     return operation.scheduled.record_decision(status, work, memory.decision.model_copy(update=numbers))
 
 
