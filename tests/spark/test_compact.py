@@ -76,7 +76,8 @@ def test_compaction_expires_nothing_and_a_second_one_does_nothing(upserted: Lake
 
 def test_minor_compaction_where_the_engine_has_it(upserted: Lake) -> None:
     if load_engine(upserted.engine.id).has_minor_compaction:
-        options = {"bucket": "2", "write-only": "true", **TIGHT, "num-sorted-run.compaction-trigger": "3"}
+        few = {"num-sorted-run.compaction-trigger": "3", "num-levels": "6"}
+        options = {"bucket": "2", "write-only": "true", **TIGHT, **few}
         upserted.provision({"id": "BIGINT", "v": "INT"}, keys=["id"], options=options).ok()
         done = upserted.compact(strategy="Minor").ok()
         assert (done["before"]["sortedRunsMax"], done["before"]["rows"]) == (3, 24)
