@@ -73,7 +73,7 @@ coverage: $(SPARK_STAMP) ## The unit tests with the branch coverage of core and 
 
 properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of the slow ones); half an hour
 	mkdir -p build
-	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 -m worlds -o junit_family=xunit2 \
+	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 -m worlds -o junit_family=xunit2 --timeout=5400 \
 		--seconds-to=build/seconds-properties.json --junitxml=build/junit-properties.xml $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest), and its alerts (promtool); seconds
