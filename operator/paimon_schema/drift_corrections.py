@@ -9,6 +9,7 @@ from typing import Final
 
 from paimon_schema.data_types import NOT_NULL, DataType
 from paimon_schema.drift import NAMES, NEVER_NULL, DriftChange, DriftKind, is_others, is_shortened
+from paimon_schema.level_count import fewer_levels
 from paimon_schema.members import KEY
 from paimon_schema.nested_changes import ELEMENT, VALUE
 from paimon_schema.option_changes import COMMENTED_OPTION, OF_TABLE
@@ -110,9 +111,11 @@ class Corrections:
         is_present = self.table.options.get(key) == change.after
         if not is_present or not is_others(key) or not self.engine.changeable(change.field):
             return None
+        step = Step(change=Change.SET_OPTION, option=change.field, before=change.after, after=change.before)
         if change.before is None:
-            return Step(change=Change.REMOVE_OPTION, option=key, before=change.after)
-        return Step(change=Change.SET_OPTION, option=change.field, before=change.after, after=change.before)
+            step = Step(change=Change.REMOVE_OPTION, option=key, before=change.after)
+        # The levels that somebody has added may have files.
+        return None if any(fewer_levels(self.table, [step], self.engine)) else step
 
     def _column_step(self, change: DriftChange) -> Step | None:
         present = self._present.get(change.field)

@@ -11,7 +11,7 @@ import pytest
 from paimon_schema.drift import DriftChange, DriftKind
 from paimon_schema.drift_corrections import Corrections, asked_for, unresolved
 from paimon_schema.table_schema import TableSchema
-from tests.schema.schemas import ENGINE, declared
+from tests.schema.schemas import ENGINE, EngineOf, declared
 from tests.schema.test_drift import ALL_DECLARED, FIELDS, MANIFEST, change, field, options, schema
 
 KIND = DriftKind
@@ -40,6 +40,24 @@ def test_a_change_that_is_still_there_and_fully_known_has_a_step_back(
     corrections = Corrections(table, ALL_DECLARED, (found,), ENGINE)
     assert [each.sentence for each in corrections.steps] == steps, sentence
     assert [each == found for each in corrections.taken_back] == [True] * len(steps), sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "option", "before", "after", "is_taken_back"),
+    [
+        ("levels that were added may have files", "num-levels", None, "9", False),
+        ("levels that follow a larger trigger", "num-sorted-run.compaction-trigger", "5", "8", False),
+        ("levels that were removed", "num-levels", "9", "3", True),
+        ("a smaller trigger", "num-sorted-run.compaction-trigger", None, "2", True),
+    ],
+)
+def test_an_option_is_not_taken_back_if_the_table_would_have_fewer_levels(
+    sentence: str, option: str, before: str | None, after: str, *, is_taken_back: bool
+) -> None:
+    engine = EngineOf(defaults={"bucket": "-1", "num-sorted-run.compaction-trigger": "5"})
+    found = change(KIND.OPTION_CHANGED, option, before, after)
+    corrections = Corrections(schema(options=options(**{option: after})), ALL_DECLARED, (found,), engine)
+    assert bool(corrections.taken_back) is is_taken_back, sentence
 
 
 def test_a_column_that_was_renamed_to_a_declared_name_stays_and_the_other_one_is_added() -> None:
