@@ -5,7 +5,6 @@ Only what is certain counts. What Java has to read or to refuse is left to Java.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameter
 from paimon_engines.values import duration_in_ms
 from paimon_schema.table_schema import TableSchema
 from spark_apps.catalog.due_tags import any_expires, creation_of, read_tags
-from spark_apps.metadata.base import MetadataFiles, UnreadableError
-from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles, id_in
+from spark_apps.metadata.base import TimedFiles
+from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles, number_in
 
 _DEFAULT_TIME_MS: Final = 3_600_000
 _DEFAULT_LEAST: Final = 10
@@ -72,15 +71,14 @@ def changelog_limits(snapshots: Limits, options: Mapping[str, str]) -> Limits | 
 
 
 def is_certainly_nothing_due(
-    expire: ExpireSnapshotsParameters, schema: TableSchema, files: MetadataFiles, location: str, now_ms: int
+    expire: ExpireSnapshotsParameters, schema: TableSchema, files: TimedFiles, location: str, now_ms: int
 ) -> bool:
     """Whether a run at this time would change nothing. Raises UnreadableError for files that only Java can read."""
     limits, creation = limits_of(expire, schema.options), creation_of(schema.options)
     of_changelogs = None if limits is None else changelog_limits(limits, schema.options)
     if limits is None or of_changelogs is None or creation is None:
         return False
-    found = _Metadata(files, location, schema.options, now_ms)
-    latest = found.latest()
+    found, latest = _Metadata(files, location, schema.options, now_ms), SnapshotFiles(files, location).latest_by_hint()
     # What ends most runs that have something to do comes first, and each tag costs a request.
     if latest is not None and not found.keeps_snapshots(limits, latest):
         return False
@@ -98,15 +96,10 @@ def _checked(time_ms: int | None, least: int, most: int) -> Limits | None:
 class _Metadata:
     """The metadata of a table at a time."""
 
-    files: MetadataFiles
+    files: TimedFiles
     location: str
     options: Mapping[str, str]
     now_ms: int
-
-    def latest(self) -> Snapshot | None:
-        snapshots = SnapshotFiles(self.files, self.location)
-        hint = snapshots.latest_hint()
-        return snapshots.latest(None if hint is None else id_in(hint.content))
 
     def keeps_snapshots(self, limits: Limits, latest: Snapshot) -> bool:
         """Whether no snapshot expires: by the limits, or because a consumer has not read the earliest one."""
@@ -124,7 +117,7 @@ class _Metadata:
         ids = sorted(int(each[1]) for each in found if each)
         if len(ids) <= 1:
             return True
-        oldest_ms = self._number(f"changelog/changelog-{ids[0]}", "timeMillis")
+        oldest_ms = number_in(self.files, f"{self.location}/changelog/changelog-{ids[0]}", "timeMillis")
         return oldest_ms is not None and limits.keeps_all(latest.id - ids[0] + 1, oldest_ms, self.now_ms)
 
     def keeps_consumers(self) -> bool:
@@ -142,13 +135,5 @@ class _Metadata:
         if _CHANGELOG_ONLY in self.options or len(names) > MAX_CONSUMERS:
             return
         for name in names:
-            if (next_ := self._number(f"consumer/{name}", "nextSnapshot")) is not None:
+            if (next_ := number_in(self.files, f"{self.location}/consumer/{name}", "nextSnapshot")) is not None:
                 yield next_
-
-    def _number(self, file: str, member: str) -> int | None:
-        """A member of a file of JSON; None: it was removed meanwhile."""
-        content = self.files.read(f"{self.location}/{file}")
-        try:
-            return None if content is None else int(json.loads(content)[member])
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise UnreadableError(f"{self.location}/{file}: {type(error).__name__}: {error}") from error

@@ -1,7 +1,7 @@
 """Whether a run of ExpireSnapshots would create or remove a tag, from the table's metadata alone.
 
 As Paimon's TagAutoCreation and TagTimeExpire decide. The first commit after the end of a period, and of the delay, gets
-the tag of the period. What users can set only by hand is left to Java: tags by watermark, and names in another form.
+the tag of the period. Tags by watermark, and names in another form, are left to Java.
 """
 
 from __future__ import annotations
@@ -32,11 +32,9 @@ _BY_PROCESS_TIME: Final = "process-time"
 _WITHOUT_CREATION: Final = ("none", "batch")
 """`batch`: each write of Spark creates its tag, and a run of maintenance none."""
 _PERIODS: Final = {"daily": timedelta(days=1), "hourly": timedelta(hours=1), "two-hours": timedelta(hours=2)}
-_FORM: Final = {
-    True: re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}"),
-    False: re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}"),
-}
-"""Names of daily tags, and of the others."""
+_DAY: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_HOUR: Final = re.compile(f"{_DAY.pattern} [0-9]{{2}}")
+"""The name of a tag that is not daily."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +108,13 @@ def _last_period(tags: Sequence[Tag], period: timedelta) -> datetime | None:
 
 def _begin_of(name: str, period: timedelta) -> datetime | None:
     """The period that an automatic tag is named for; None for a name of a user's."""
-    is_daily = period == _PERIODS["daily"]
-    text = name.split(" ", maxsplit=1)[0] if is_daily else name  # (as Paimon reads it)
+    if period == _PERIODS["daily"]:
+        day = name.split(" ", maxsplit=1)[0]  # as Paimon reads it
+        form, text, iso = _DAY, day, day
+    else:
+        form, text, iso = _HOUR, name, f"{name}:00"
     try:
-        return datetime.fromisoformat(text if is_daily else f"{text}:00") if _FORM[is_daily].fullmatch(text) else None
+        return datetime.fromisoformat(iso) if form.fullmatch(text) else None
     except ValueError:
         return None
 

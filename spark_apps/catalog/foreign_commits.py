@@ -24,7 +24,7 @@ from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.failures.errors import RunError
-from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles, id_in
+from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles
 
 AT_EACH_END: Final = 500
 """Snapshots that are read at most, of the oldest and of the newest each. The first foreign commit ends the search, and
@@ -110,8 +110,7 @@ class FileCommits:
         return InspectedCommit(found.id, found.commit_user, found.commit_identifier, found.commit_kind, found.time_ms)
 
     def _latest(self) -> Snapshot | None:
-        hint = self.snapshots.latest_hint()
-        return self.snapshots.latest(None if hint is None else id_in(hint.content))
+        return self.snapshots.latest_by_hint()
 
 
 def inspect_commits(job: Job, session: Session, *, adopts: bool) -> Seen:

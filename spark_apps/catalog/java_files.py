@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import is_caused_by, root_message
@@ -37,22 +36,13 @@ class JavaFiles:
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the files and directories in a directory; none where it does not exist."""
-        yield from (str(each.getPath().getName()) for each in self._listed(directory))
-
-    def times(self, directory: str) -> Iterator[tuple[str, int]]:
-        """Names of the files in a directory with their times."""
-        for each in self._listed(directory):
-            if not each.isDir():
-                yield str(each.getPath().getName()), int(each.getModificationTime())
-
-    def _listed(self, directory: str) -> list[Any]:
-        """Java's FileStatus of each entry; none where the directory does not exist."""
         try:
             place = self.session.path(directory)
-            return list(self.session.file_io(place).listStatus(place) or ())
+            found = [str(each.getPath().getName()) for each in self.session.file_io(place).listStatus(place) or ()]
         except Exception as error:  # noqa: BLE001
             require_missing(directory, error)
-            return []
+            found = []
+        yield from found
 
 
 def require_missing(path: str, error: Exception) -> None:

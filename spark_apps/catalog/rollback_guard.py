@@ -7,7 +7,6 @@ another writer was seen, nothing is rolled back.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,7 +14,7 @@ from paimon_contract.job import Job
 from spark_apps.catalog.foreign_commits import Commits, is_run_commit
 from spark_apps.catalog.own_commits import Stretch, is_own
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
-from spark_apps.metadata.snapshots import ExpiredError, read_snapshot
+from spark_apps.metadata.snapshots import ExpiredError, number_in, read_snapshot
 from spark_apps.metadata.table_files import TableFiles, location_of
 
 _ICEBERG: Final = "metadata.iceberg.storage"
@@ -82,10 +81,7 @@ def _later_consumers(files: MetadataFiles, location: str, before: int) -> Iterat
 
 
 def _next_of(files: MetadataFiles, path: str) -> int:
-    content = files.read(path)
-    if content is None:
+    next_ = number_in(files, path, "nextSnapshot")
+    if next_ is None:
         raise ExpiredError(f"{path} does not exist any more")
-    try:
-        return int(json.loads(content)["nextSnapshot"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UnreadableError(f"{path}: {type(error).__name__}: {error}") from error
+    return next_

@@ -20,10 +20,10 @@ from paimon_contract.job import Job, JobError
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from spark_apps.catalog.session import Session
-from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.base import TimedFiles
 
 OPERATIONS = "spark_apps.operations"
-WithoutJvm = Callable[[Job, Engine, MetadataFiles], Outcome | None]
+WithoutJvm = Callable[[Job, Engine, TimedFiles], Outcome | None]
 _INNER_CAPITAL = re.compile("(?<=[a-z])(?=[A-Z])")
 
 

@@ -15,18 +15,18 @@ from urllib.parse import urlsplit
 from paimon_contract import environment
 from paimon_contract.job import Job, JobCatalog
 from paimon_engines.engine import Engine
-from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.base import TimedFiles
 from spark_apps.metadata.volume import VolumeFiles
 from spark_apps.storage import s3
 from spark_apps.storage.hdfs import Hdfs
 
-_kept: dict[tuple[Any, ...], MetadataFiles | None] = {}
+_kept: dict[tuple[Any, ...], TimedFiles | None] = {}
 """The files of the last job: jobs of a shared Pod have one warehouse, and a client of S3 costs 0.1 s of CPU time."""
 
 _making: Final = threading.Lock()
 
 
-def files_of(job: Job, engine: Engine) -> MetadataFiles | None:
+def files_of(job: Job, engine: Engine) -> TimedFiles | None:
     """The files of the job's warehouse; None where only a JVM can read them."""
     options = tuple(sorted(job.catalog.options.items())), tuple(sorted(job.hadoop.items()))
     key = (engine.id, job.catalog.warehouse, *options, _version_of_keys())
@@ -50,7 +50,7 @@ def _version_of_keys() -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_ino
 
 
-def files_in(catalog: JobCatalog, engine: Engine, hadoop: Mapping[str, str]) -> MetadataFiles | None:
+def files_in(catalog: JobCatalog, engine: Engine, hadoop: Mapping[str, str]) -> TimedFiles | None:
     """The same for a catalog, with the options of Hadoop's file systems."""
     scheme = urlsplit(catalog.warehouse).scheme
     if scheme == s3.SCHEME:

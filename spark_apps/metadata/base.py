@@ -45,6 +45,10 @@ class MetadataFiles(Protocol):
     def names(self, directory: str) -> Iterator[str]:
         """Names of the files and directories in a directory, in no certain order; none where it does not exist."""
 
+
+class TimedFiles(MetadataFiles, Protocol):
+    """`MetadataFiles` that know the times of files: all that are read without a JVM."""
+
     def times(self, directory: str) -> Iterator[tuple[str, int]]:
         """Names of the files in a directory, each with the time in ms of its last write, by the storage's clock."""
 

@@ -11,7 +11,6 @@ those.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from typing import Final
 from paimon_contract.result import Pin
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.manifests import Manifest, ManifestFiles, require_few
-from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles, id_in, read_snapshot
+from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles, number_in, read_snapshot
 from spark_apps.metadata.unread_snapshots import UnreadSnapshots
 
 MAX_SHOWN: Final = 8
@@ -92,8 +91,7 @@ class _Reader:
 
     def _of_branch(self, name: str) -> int:
         of_branch = SnapshotFiles(self.manifests.files, f"{self.manifests.location}/branch/branch-{name}")
-        hint = of_branch.latest_hint()
-        return self._of_snapshot(of_branch.latest(id_in(None if hint is None else hint.content)))
+        return self._of_snapshot(of_branch.latest_by_hint())
 
     def _of_snapshot(self, snapshot: Snapshot | None) -> int:
         if snapshot is None or snapshot == self.latest:
@@ -104,14 +102,8 @@ class _Reader:
 
     def _of_consumer(self, name: str) -> int:
         path = f"{self.manifests.location}/consumer/consumer-{name}"
-        content = self.manifests.files.read(path)
-        if content is None:
-            return 0
-        try:
-            next_ = int(json.loads(content)["nextSnapshot"])
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise UnreadableError(f"{path}: {type(error).__name__}: {error}") from error
-        if next_ >= self.latest.id:  # it waits for a snapshot that does not exist yet, or reads the latest
+        next_ = number_in(self.manifests.files, path, "nextSnapshot")
+        if next_ is None or next_ >= self.latest.id:  # it waits for a snapshot to come, or reads the latest
             return 0
         return self._unread.bytes_from(max(next_, self.earliest.id))
 

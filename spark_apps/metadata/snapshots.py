@@ -74,6 +74,11 @@ class SnapshotFiles:
         """The content of LATEST."""
         return self.files.read_stamped(f"{self.location}/snapshot/{LATEST}")
 
+    def latest_by_hint(self) -> Snapshot | None:
+        """The latest snapshot, beginning with the one that LATEST names; None: there is none."""
+        hint = self.latest_hint()
+        return self.latest(None if hint is None else id_in(hint.content))
+
     def latest(self, hint: int | None) -> Snapshot | None:
         """The latest snapshot; None: there is none. `hint` is an id that may be the latest one or an older one."""
         found = None if hint is None else self.snapshot(hint)
@@ -114,6 +119,15 @@ def id_in(content: bytes | None) -> int | None:
     """The id that a hint contains; None for none, as Paimon ignores a hint that it cannot read."""
     text = (content or b"").decode("ascii", errors="replace").strip()
     return int(text) if _ID.fullmatch(text) else None
+
+
+def number_in(files: MetadataFiles, path: str, member: str) -> int | None:
+    """A member of a JSON file, such as `nextSnapshot` of a consumer; None: no such file. Raises UnreadableError."""
+    content = files.read(path)
+    try:
+        return None if content is None else int(json.loads(content)[member])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UnreadableError(f"{path}: {type(error).__name__}: {error}") from error
 
 
 def read_snapshot(files: MetadataFiles, path: str) -> Snapshot | None:

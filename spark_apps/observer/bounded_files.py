@@ -29,7 +29,3 @@ class BoundedFiles:
     def names(self, directory: str) -> Iterator[str]:
         """Names of the files and directories in a directory."""
         return self.files.names(directory)
-
-    def times(self, directory: str) -> Iterator[tuple[str, int]]:
-        """Names of the files in a directory with their times."""
-        return self.files.times(directory)

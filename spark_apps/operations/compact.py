@@ -14,6 +14,7 @@ from paimon_contract.job import Job
 from paimon_contract.parameters.compact import CompactParameters, CompactThresholds
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
+from paimon_schema.level_count import LEVELS, TRIGGER
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.compaction_scope import Scope, scope_of
 from spark_apps.catalog.foreign_commits import FileCommits
@@ -41,12 +42,10 @@ _LOGGED: Final = 500
 """Characters of a batch's condition that the log has."""
 OPTIONS = "compaction.min.file-num=2"
 """Without it, a call never merges fewer than five small files of an append table."""
-_RUNS_TRIGGER: Final = "num-sorted-run.compaction-trigger"
 _MAX_FILES: Final = "compaction.max.file-num"
 _DEFAULT_MAX_FILES: Final = 50
 """Paimon's default of that option for append tables whose bucket is Unaware."""
 _MERGEABLE: Final = CompactThresholds(small_files=2)
-_LEVELS: Final = "num-levels"
 _ROW_TRACKING: Final = "row-tracking.enabled"
 SORT: Final = "Sort"
 
@@ -132,10 +131,10 @@ def _options(compact: CompactParameters, table: Any, before: Measured) -> str:
     if compact.strategy != "Minor":
         return OPTIONS
     runs = None if compact.thresholds is None else compact.thresholds.sorted_runs
-    trigger = "" if runs is None else f",{_RUNS_TRIGGER}={max(runs - 1, 1)}"
+    trigger = "" if runs is None else f",{TRIGGER}={max(runs - 1, 1)}"
     contents = None if before.observation is None else before.observation.contents
     highest = max((level for _, _, level in contents.sums), default=0) if contents is not None else 0
-    return f"{OPTIONS}{trigger},{_LEVELS}={max(int(table.coreOptions().numLevels()), highest + 1)}"
+    return f"{OPTIONS}{trigger},{LEVELS}={max(int(table.coreOptions().numLevels()), highest + 1)}"
 
 
 def _scope(job: Job, session: Session, compact: CompactParameters) -> Scope | None:
@@ -203,9 +202,9 @@ def _sort_batches(
 ) -> Iterator[Arguments]:
     """The arguments for each batch. The engine merges as it does on levels: see SortBatch."""
     for batch in [SortBatch(None, WHOLE)] if scope is None else scope.batches(levels):
-        options = f"{_LEVELS}={levels + 1 if batch.adds_level else levels}"
+        options = f"{LEVELS}={levels + 1 if batch.adds_level else levels}"
         if batch.strategy != WHOLE:
-            options += f",{_RUNS_TRIGGER}={max(_least(compact) - 1, 1)}"
+            options += f",{TRIGGER}={max(_least(compact) - 1, 1)}"
         where = _both(arguments["where"], batch.condition)
         # Paimon's clustering ignores the idle time; the scope has left those partitions out.
         yield arguments | {

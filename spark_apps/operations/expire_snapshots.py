@@ -26,7 +26,7 @@ from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.loading.recovery import resolve_all_entries
-from spark_apps.metadata.base import MetadataFiles
+from spark_apps.metadata.base import TimedFiles
 from spark_apps.metadata.measurement import of_contents
 from spark_apps.metadata.observation import Observer
 from spark_apps.metadata.table_files import TableFiles, is_as_verified, location_of
@@ -55,7 +55,7 @@ def run(job: Job, session: Session) -> Outcome:
     return outcome_between(before, measure_table(session, table, before=before), expired=expired)
 
 
-def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001
+def without_jvm(job: Job, engine: Engine, files: TimedFiles) -> Outcome | None:  # noqa: ARG001
     """Ends where nothing is due; None where anything may be, and for what a JVM refuses.
 
     Entries of ledgers stay open then: no snapshot goes that could prove them.

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from spark_apps.metadata.base import UnreadableError
-from spark_apps.metadata.snapshots import SnapshotFiles, id_in
+from spark_apps.metadata.snapshots import SnapshotFiles
 from spark_apps.orphans.files import StorageFiles
 
 NAME: Final = "paimon-operator-orphan-files"
@@ -36,9 +36,7 @@ def held_tag(files: StorageFiles, location: str) -> Iterator[None]:
 
 
 def _latest(files: StorageFiles, location: str) -> bytes | None:
-    snapshots = SnapshotFiles(files, location)
-    hint = snapshots.latest_hint()
-    latest = snapshots.latest(None if hint is None else id_in(hint.content))
+    latest = SnapshotFiles(files, location).latest_by_hint()
     if latest is None:
         return None
     content = files.read(f"{location}/snapshot/snapshot-{latest.id}")

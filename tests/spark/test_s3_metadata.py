@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -246,3 +247,13 @@ def test_a_table_on_s3_is_observed_by_one_request_while_it_is_idle(tmp_path: Pat
     contents = observer.observe(observed).contents
     assert contents is not None
     assert (contents.snapshot.id, total_of(contents.sums).files) == (2, 2)
+
+
+def test_the_times_of_a_directory_are_those_of_its_objects_alone(gate: Gate) -> None:
+    began = time.time()
+    for name in ("consumer/", "consumer/consumer-a", "consumer/deep/b", "other"):
+        put(gate.server, f"warehouse/shop.db/orders/{name}", "")
+    ((name, ms),) = files(gate.endpoint).times(f"{TABLE}/consumer")
+    assert name == "consumer-a"
+    assert began - 1 <= ms / 1000 <= time.time() + 1, "whole seconds of the server"
+    assert list(files(gate.endpoint).times(f"{TABLE}/none")) == []

@@ -29,10 +29,6 @@ class Recorded:
         self._ask(f"{Path(directory).name}/")
         return self._files.names(directory)
 
-    def times(self, directory: str) -> Iterator[tuple[str, int]]:
-        self._ask(f"{Path(directory).name}/")
-        return self._files.times(directory)
-
     def _ask(self, name: str) -> None:
         self.asked.append(name)
         self._before(name)

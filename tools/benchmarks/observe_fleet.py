@@ -66,10 +66,6 @@ class Counted:
         self.requests += 1
         return self.files.names(directory)
 
-    def times(self, directory: str) -> Iterator[tuple[str, int]]:
-        self.requests += 1
-        return self.files.times(directory)
-
 
 class Fleet:
     """The tables, and an observer of them."""

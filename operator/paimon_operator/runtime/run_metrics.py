@@ -17,7 +17,7 @@ _LATE_SECONDS: Final = (1, 5, 15, 60, 300, 900, 3600, 14400, 43200, 86400)
 _FAILURES: Final = sorted({*failures.EXPLANATIONS, *environment.EXPLANATIONS})
 ATTEMPT_REASONS: Final = (Reason.RUN_SUCCEEDED, *(Reason(word) for word in _FAILURES))
 """Reasons with which attempts usually end. Their counters are present at 0 from the start, for every type."""
-_EXECUTORS = "Executors count as long as their driver."
+_EXECUTORS: Final = "Executors count as long as their driver."
 
 
 class PrometheusRunMetrics:

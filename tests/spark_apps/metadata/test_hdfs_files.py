@@ -33,6 +33,7 @@ class Status:
     path: str
     length: int = 0
     modification_time: int = 0
+    isdir: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,13 @@ class Server:
 
     def list_status(self, path: str) -> Iterator[Status]:
         self._note("list", path)
-        found = [Status(each) for each in self.files if each == path or each.startswith(f"{path}/")]
-        if not found:
+        below = {each: at for each, (_, at) in self.files.items() if each == path or each.startswith(f"{path}/")}
+        if not below:
             raise FileNotFoundError(path)
-        yield from found
+        depth = path.count("/") + 1
+        directories = {"/".join(each.split("/")[: depth + 1]) for each in below if each.count("/") > depth}
+        yield from (Status(each, modification_time=1, isdir=True) for each in directories)
+        yield from (Status(each, modification_time=at) for each, at in below.items() if each.count("/") <= depth)
 
     def _found(self, call: str, path: str) -> tuple[bytes, int]:
         self._note(call, path)
@@ -162,6 +166,14 @@ def test_a_directory_lists_names_and_a_missing_one_or_a_file_lists_none(server: 
     assert [list(files.names(f"hdfs://lake/w/{each}")) for each in ("none", "t/a")] == [[], []]
 
 
+def test_a_directory_lists_the_times_of_its_files(server: Server, files: HdfsFiles) -> None:
+    server.put("/w/t/a", b"")
+    server.put("/w/t/deep/b", b"")
+    assert sorted(files.names("hdfs://lake/w/t")) == ["a", "deep"]
+    assert list(files.times("hdfs://lake/w/t")) == [("a", server.files["/w/t/a"][1])]
+    assert [list(files.times(f"hdfs://lake/w/{each}")) for each in ("none", "t/a")] == [[], []]
+
+
 FAILURES = {
     "no access": (RuntimeError(DENIED), "AccessControlException: Permission denied: user=eve, access=READ$"),
     "a dead server": (OSError("Connection refused (os error 111)"), "Connection refused"),
@@ -173,7 +185,12 @@ FAILURES = {
 @pytest.mark.parametrize(("failure", "why"), FAILURES.values(), ids=FAILURES)
 def test_nothing_is_known_after(server: Server, files: HdfsFiles, failure: Exception, why: str) -> None:
     server.failure = failure
-    for ask in (files.read, files.read_stamped, lambda path: list(files.names(path))):
+    for ask in (
+        files.read,
+        files.read_stamped,
+        lambda path: list(files.names(path)),
+        lambda path: list(files.times(path)),
+    ):
         with pytest.raises(UnreadableError, match=f"^{LATEST}: .*{why}"):
             ask(LATEST)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -144,11 +145,14 @@ def test_a_failure_of_the_volume_is_left_to_the_jvm(tmp_path: Path) -> None:
 def test_a_volume_lists_files_and_directories_of_one_level(tmp_path: Path) -> None:
     (tmp_path / "shop.db" / "orders").mkdir(parents=True)
     (tmp_path / "note").write_text("")
+    os.utime(tmp_path / "note", ns=(0, 1_700_000_000_123_456_789))
     files = VolumeFiles()
     for root in (f"file://{tmp_path}", f"file:{tmp_path}/", str(tmp_path)):
         assert sorted(files.names(root)) == ["note", "shop.db"]
         assert [files.read(f"{root}/{name}") for name in ("note", "none")] == [b"", None]
-    assert list(files.names(f"{tmp_path}/none")) == list(files.names(f"{tmp_path}/note")) == []
+        assert list(files.times(root)) == [("note", 1_700_000_000_123)], "a directory has none"
+    for path in ("none", "note"):
+        assert [*files.names(f"{tmp_path}/{path}"), *files.times(f"{tmp_path}/{path}")] == []
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,6 @@ from paimon_operator.core.launch.executor_pod import Executors
 MIB_PER_GIB: Final = 1024
 
 
-def executors_of(spark: RunSpark | None) -> RunExecutors | None:
-    """The executors that every attempt asks for."""
-    return None if spark is None else spark.executors
-
-
 def asked_for(executors: Executors | None) -> RunExecutors | None:
     """What the status shows of a launch."""
     if executors is None:
@@ -29,7 +24,7 @@ def asked_for(executors: Executors | None) -> RunExecutors | None:
 
 def number_of_pods(spark: RunSpark | None) -> int:
     """Pods of one attempt: the driver's, and those of its executors."""
-    executors = executors_of(spark)
+    executors = _executors_of(spark)
     return 1 if executors is None else 1 + executors.instances
 
 
@@ -44,12 +39,17 @@ def cost(attempts: Iterable[Attempt], spark: RunSpark | None, share_ms: int | No
         return None
     if share_ms is not None:
         used[-1] = ceil(share_ms / 1000), used[-1][1]
-    executors = executors_of(spark)
+    executors = _executors_of(spark)
     return Cost(
         pod_seconds=sum(seconds for seconds, _ in used) * number_of_pods(spark),
         core_seconds=sum(seconds * _cores(each, executors) for seconds, each in used),
         gib_seconds=sum(ceil(seconds * _gib(each, executors)) for seconds, each in used),
     )
+
+
+def _executors_of(spark: RunSpark | None) -> RunExecutors | None:
+    """The executors that every attempt asks for."""
+    return None if spark is None else spark.executors
 
 
 def _seconds(attempt: Attempt) -> int | None:
