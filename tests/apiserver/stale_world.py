@@ -29,7 +29,7 @@ _STEP_S: Final = 0.25
 _RESYNC_S: Final = 2
 _CALM_S: Final = 4.0
 """Longer than a resync with its spread: what is to happen has happened."""
-_AFTER_A_RUN: Final = 8
+_AFTER_A_RUN: Final = 6
 """An act of this round or a later one waits until the first run has been performed, however late that is."""
 
 

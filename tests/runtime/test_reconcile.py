@@ -178,6 +178,17 @@ async def test_a_recreated_namespace_is_not_treated_as_terminating(operator: Ope
     assert operator.store.peek(Kind.TABLE, SHOP, "orders") is not None
 
 
+async def test_a_table_whose_driver_has_made_it_unseen_is_dropped_with_its_object(operator: OperatorInMemory) -> None:
+    await operator.apply(lake(), orders(spec__deletionPolicy="Delete"))
+    watch, operator.store.watch = operator.store.watch, lambda *_: None
+    await operator.end_pod(operator.store.names(Kind.POD)[0], created=True)
+    operator.store.watch = watch
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
+    await operator.settle()
+    await operator.pass_time(minutes=1)
+    assert operator.table()["status"]["activeRun"]["type"] == "Drop"
+
+
 async def test_an_object_that_became_invalid_keeps_its_table_claim(operator: OperatorInMemory) -> None:
     await operator.apply(lake(), orders())
     await operator.apply(orders(spec__bucket={"type": "Round"}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paimon_operator.api.conditions import ConditionType
+from paimon_operator.api.run.status import Phase
 from tests.support import pods
 from tests.support.pods import Json
 from tests.support.run_story import (
@@ -61,6 +62,19 @@ def test_a_cancelled_run_waits_for_an_unreachable_node_and_is_removed_once_the_p
     story.now = ABANDONED_AT
     assert released(story.reconcile(pods.running(), **FORCE_DELETED)) == [POD_UID]
     assert story.reconcile(pods.running(), **FORCE_DELETED).finalizer == "remove", "a released Pod blocks nothing"
+
+
+@pytest.mark.parametrize("deleting", [False, True])
+def test_a_run_that_is_deleted_while_its_driver_succeeds_keeps_the_result_until_its_table_has_it(
+    deleting: bool,
+) -> None:
+    story = cancelled_story(running_story())
+    ended = pods.ended(0, pods.result(story.run))
+    first = story.reconcile(ended, deleting=deleting)
+    assert (released(first), first.finalizer, story.run.status.phase) == ([POD_UID], "keep", Phase.SUCCEEDED)
+    assert story.reconcile(NO_POD).finalizer == "keep", "its table would take it for cancelled"
+    story.set_active_run(None)
+    assert story.reconcile(NO_POD).finalizer == "remove"
 
 
 @pytest.mark.parametrize(("status", "stops"), [(pods.ended(0), []), (pods.running(), [POD_UID])])

@@ -182,6 +182,13 @@ def test_a_reported_result_counts_whatever_the_pod_does(status: pods.Json | None
     assert decision.actions == (), "the Pod goes on"
 
 
+def test_a_deleted_run_keeps_the_success_that_its_driver_reports() -> None:
+    story = begun()
+    story.cancel()
+    decision = story.decide(Turn(pod=story.turn().pod, result=pods.result(story.run)), pods.running())
+    assert (decision.finalizer, decision.actions, story.run.status.phase) == ("keep", (), Phase.SUCCEEDED)
+
+
 def test_the_cost_of_a_turn_beside_others_is_its_share_of_the_time() -> None:
     story = begun()
     result = {**json.loads(pods.result(story.run)), "ms": {"session": 1, "total": 6900, "share": 1300}}

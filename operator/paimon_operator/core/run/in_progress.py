@@ -10,7 +10,7 @@ from paimon_operator.api.reasons import Reason
 from paimon_operator.api.run.status import Attempt, AttemptState, FailureClass, Phase
 from paimon_operator.core.decision import Refusal
 from paimon_operator.core.run import attempt as attempts
-from paimon_operator.core.run import never_started, pod_release
+from paimon_operator.core.run import never_started, pod_release, turn
 from paimon_operator.core.run import outcome as outcomes
 from paimon_operator.core.run.completion import failed, finish_attempt
 from paimon_operator.core.run.observed import RunObserved
@@ -46,6 +46,18 @@ def close_reported(observed: RunObserved, attempt: Attempt, result: str, now: da
     """The driver of a shared Pod has reported how the turn ended. The Pod goes on with other runs."""
     outcome = outcomes.reported(result, observed.run.metadata.name)
     return _close(observed, attempt, _outcome_of_stop(attempt, outcome), now)
+
+
+def success(observed: RunObserved, attempt: Attempt, now: datetime) -> Step | None:
+    """Ends the attempt if its driver has succeeded. None if it has not, or nothing is known."""
+    pod, result = observed.own_pod, turn.reported(observed, attempt)
+    if result is not None:
+        step = close_reported(observed, attempt, result, now)
+    elif pod is not None and pod.end_known:
+        step = read_end(observed, attempts.observe_pod(attempt, pod), pod, now)
+    else:
+        return None
+    return step if step.status.phase is Phase.SUCCEEDED else None
 
 
 def wait_for_name(observed: RunObserved, attempt: Attempt, now: datetime) -> Step:

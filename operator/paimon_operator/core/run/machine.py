@@ -101,6 +101,15 @@ def pod_state(observed: RunObserved, attempt: Attempt, now: datetime) -> PodStat
     return PodState.PENDING if attempt.started is None else PodState.RUNNING
 
 
+def _deleted(observed: RunObserved, now: datetime) -> Decision[RunStatus]:
+    """A driver that has succeeded by itself is heard before its run goes: its table is to know what exists."""
+    run, attempt = observed.run, last_attempt(observed.run)
+    if attempt is None or attempt.state is AttemptState.ENDED or not pod_release.has_finalizer(run):
+        return pod_release.before_deletion(observed, now)
+    succeeded = in_progress.success(observed, attempt, now)
+    return pod_release.before_deletion(observed, now) if succeeded is None else to_decision(run, succeeded, now)
+
+
 def _add_finalizer(observed: RunObserved, _now: datetime) -> Decision[RunStatus]:
     return Decision(status=observed.run.status, finalizer="add", requeue_after=_AT_ONCE)
 
@@ -157,7 +166,7 @@ BEFORE_NEXT_ATTEMPT: Final[tuple[Wait, ...]] = (
     waits.until_next_try,
 )
 ON_RUN: Final[Mapping[RunState, Callable[[RunObserved, datetime], Decision[RunStatus]]]] = {
-    RunState.DELETED: pod_release.before_deletion,
+    RunState.DELETED: _deleted,
     RunState.FINISHED: pod_release.after_end,
     RunState.WITHOUT_FINALIZER: _add_finalizer,
     RunState.EXPECTED_BY_TABLE: _expect_uid,
