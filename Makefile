@@ -158,7 +158,7 @@ long-node:
 	exit $$code
 
 # The histories are a part of their own, so that a failure elsewhere does not cost their time again.
-HISTORIES := $(addprefix tests/spark/test_,evolution_histories.py schedules.py operated_schedules.py)
+HISTORIES := $(addprefix tests/spark/test_,evolution_histories.py schedules.py edited_schedules.py operated_schedules.py)
 long-matrix: SELECTED = $(HISTORIES:%=--ignore=%) tests/spark
 long-histories: SELECTED = $(HISTORIES)
 long-matrix long-histories: long-%:

@@ -37,11 +37,11 @@ def test_a_result_is_forgotten_with_its_object() -> None:
 
 def test_a_new_version_of_a_catalog_does_not_keep_the_old_ones() -> None:
     """Each status of a catalog is a version: an operator that lives long has seen thousands."""
-    operator = builders.operator_facts()
+    operator, kind = builders.operator_facts(), type(builders.catalog())
 
     def versions() -> int:
         gc.collect()
-        return sum(type(each) is type(builders.catalog()) for each in gc.get_objects())
+        return sum(type(each) is kind for each in gc.get_objects())
 
     before = versions()
     for _ in range(50):

@@ -113,7 +113,7 @@ def full_list(numbers: list[int]) -> list[Json]:
 
 
 @pytest.mark.worlds
-@settings(max_examples=examples(20, most=500), deadline=None)
+@settings(max_examples=examples(8, most=500), deadline=None)
 @given(lists=st.lists(EDITED_LISTS, min_size=1, max_size=6), world=st.data())
 def test_every_status_of_a_table_whose_full_list_of_writes_is_edited_is_storable(
     lists: list[list[int]], world: st.DataObject

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, TypeVar
 
 import pytest
 
@@ -25,20 +25,26 @@ PER_CASE: Final = 20
 PER_ENGINE: Final = 500
 """Each engine has other ones: 1,000 together."""
 OWN_SEED: Final = os.environ.get("SCHEDULE_SEED")
+P = TypeVar("P", bound=Player)
 
 
-def of(lake: Lake, schedule: Schedule) -> Player:
+def player_of(lake: Lake, schedule: Schedule, how: type[P]) -> P:
     """A player of the schedule, in a directory of its own."""
     directory = lake.directory / f"seed-{schedule.seed}"
     directory.mkdir()
-    return Player(dataclasses.replace(lake, directory=directory), schedule)
+    return how(dataclasses.replace(lake, directory=directory), schedule)
 
 
-def play_all(lake: Lake, seeds: Iterable[int]) -> list[Player]:
-    """Plays the schedules of these seeds. Raises one AssertionError with all that have failed."""
+def of(lake: Lake, schedule: Schedule) -> Player:
+    """A usual player."""
+    return player_of(lake, schedule, Player)
+
+
+def played(lake: Lake, schedules: Iterable[Schedule], how: type[P]) -> list[P]:
+    """Plays these schedules. Raises one AssertionError with all that have failed."""
     players, failed = [], []
-    for seed in seeds:
-        player = of(lake, schedule(seed))
+    for each in schedules:
+        player = player_of(lake, each, how)
         try:
             player.play()
         except AssertionError as error:
@@ -47,6 +53,11 @@ def play_all(lake: Lake, seeds: Iterable[int]) -> list[Player]:
         shutil.rmtree(player.lake.directory)
     assert not failed, "\n\n".join(failed)
     return players
+
+
+def play_all(lake: Lake, seeds: Iterable[int]) -> list[Player]:
+    """Plays the schedules of these seeds."""
+    return played(lake, map(schedule, seeds), Player)
 
 
 @pytest.mark.parametrize("case", range(3) if OWN_SEED is None else ["own"])

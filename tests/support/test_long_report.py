@@ -101,7 +101,7 @@ def test_the_parts_of_the_engine_matrix_together_run_every_spark_test_on_every_e
     calls = [each.split() for each in printed.replace("\\\n", " ").splitlines() if "--whole-matrix" in each]
     matrix, histories = ([word for word in call if "tests/spark" in word] for call in calls)
     assert matrix == [*(f"--ignore={each}" for each in histories), "tests/spark"]
-    names = ("evolution_histories", "schedules", "operated_schedules")
+    names = ("evolution_histories", "schedules", "edited_schedules", "operated_schedules")
     assert histories == [f"tests/spark/test_{each}.py" for each in names]
     assert all((ROOT / each).exists() for each in histories)
 

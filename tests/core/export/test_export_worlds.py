@@ -176,7 +176,7 @@ def assert_returns(context: TableContext) -> None:
 
 
 @pytest.mark.worlds
-@settings(max_examples=examples(20, most=500), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8, most=500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     specs(),
     block(compaction=MODES, retention=block(snapshots=SNAPSHOTS)),

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pytest
@@ -86,7 +87,8 @@ class Days:
     def is_open(self, moment: datetime) -> bool:
         """Whether a window is open, by a walk over all ticks that can have opened it."""
         for window in self.windows:
-            opening, length = moment - delta(window["duration"]), delta(window["duration"])
+            length = _length(window["duration"])
+            opening = moment - length
             while (opening := parse(window["schedule"], self.zone).next_after(opening)) <= moment:
                 if moment < opening + length:
                     return True
@@ -95,13 +97,15 @@ class Days:
     def expected(self, schedule: str, end: datetime) -> Iterator[tuple[datetime, datetime]]:
         """When runs without a length start, and for which tick: a model that knows neither wake-ups nor status."""
         waiting: list[datetime] = []
+        start = end
         for tick in _ticks(schedule, self.zone, self.start, end):
-            if waiting and self.starts_at(waiting[0]) < tick:
-                yield self.starts_at(waiting[0]), waiting[-1]
+            if waiting and start < tick:
+                yield start, waiting[-1]
                 waiting = []
+            start = start if waiting else self.starts_at(tick)
             waiting.append(tick)
-        if waiting and self.starts_at(waiting[0]) < end:
-            yield self.starts_at(waiting[0]), waiting[-1]
+        if waiting and start < end:
+            yield start, waiting[-1]
 
     def starts_at(self, tick: datetime) -> datetime:
         """The tick inside a window. Otherwise the table's own moment in the next window that opens."""
@@ -119,6 +123,12 @@ class Days:
         before = opening - timedelta(seconds=1)
         opened = [each for each in self.windows if parse(each["schedule"], self.zone).next_after(before) == opening]
         return min(delta(opened[0]["duration"]) / 10, timedelta(minutes=10))
+
+
+@cache
+def _length(duration: str) -> timedelta:
+    """A duration of the manifest: the model asks for it at each minute."""
+    return delta(duration)
 
 
 def _ticks(schedule: str, zone: str, start: datetime, end: datetime) -> Iterator[datetime]:

@@ -33,6 +33,8 @@ def refused(engine: str = "paimon-1.4", **spec: Any) -> list[str]:
         ("a level's format", {"file.format.per.level": "0:avro,5:parket"}, "file.format.per.level", "level 5: 'parket'"),
         ("a level's compression", {"file.compression.per.level": "0:lz4,3:zap"}, "file.compression.per.level", "level 3: 'zap'"),
         ("a level's compression for the level's format", {"file.format.per.level": "0:avro", "file.compression.per.level": "0:lz4"}, "file.compression.per.level", "in the format avro"),
+        ("a level's format without the table's compression", {"file.format.per.level": "0:csv"}, "file.format.per.level", "level 0: with file.compression 'zstd' cannot be written in the format csv"),
+        ("the table's compression for a level's format", {"file.format.per.level": "0:avro", "file.compression": "gzip"}, "file.compression", "level 0: 'gzip' cannot be written in the format avro"),
         ("what is spilled", {"spill-compression": "gzip"}, "spill-compression", "Use one of: lz4, lzo, none, zstd."),
         ("what lookups spill", {"lookup.cache-spill-compression": "gzip"}, "lookup.cache-spill-compression", "lzo"),
         ("statistics", {"metadata.stats-mode": "some"}, "metadata.stats-mode", "truncate(16)"),
@@ -69,6 +71,12 @@ def test_the_compression_of_a_write_must_fit_the_tables_format() -> None:
     assert refused(writes=[write]) == []
     (told,) = refused(writes=[write], options={"file.format": "orc"})
     assert told.startswith("spec.writes[0].options[file.compression]: 'gzip' cannot be written in the format orc")
+
+
+def test_the_compression_of_a_write_must_fit_the_format_of_each_level() -> None:
+    write = builders.write() | {"options": {"file.compression": "gzip"}}
+    (told,) = refused(writes=[write], options={"file.format.per.level": "5:orc"})
+    assert told.startswith("spec.writes[0].options[file.compression]: level 5: 'gzip' cannot be written in")
 
 
 def test_a_wrong_format_of_the_table_is_reported_once_and_not_for_each_write() -> None:

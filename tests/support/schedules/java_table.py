@@ -97,6 +97,10 @@ class JavaTable:
         self._connect(warehouse)
         self.table = self.catalog.getTable(_orders())
 
+    def reload(self) -> None:
+        """Reads the table's schema again. What was begun is committed with the new one."""
+        self.table = self.catalog.getTable(_orders())
+
     def _connect(self, warehouse: str) -> None:
         self.begun = {}
         self.is_new = _exists("org.apache.paimon.append.AppendCompactCoordinator")

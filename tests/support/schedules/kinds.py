@@ -48,6 +48,8 @@ class TableKind:
     """Whether its partitions are marked as done."""
     forgetful: bool = False
     """Whether its consumers expire."""
+    edited: bool = False
+    """Whether the settings of its manifest are edited meanwhile."""
 
     @property
     def has_key(self) -> bool:
@@ -64,14 +66,15 @@ class TableKind:
         """Whether the result depends on the order of the writes of one key, which concurrent writes do not have.
 
         With lookups, writers that compact lose what another one adds to the same key: tests/spark/test_lost_rows.py.
+        An edit can make a table of any other one such a table.
         """
-        return self.engine in (PARTIAL_UPDATE, FIRST_ROW) or (self.inline and self.producer == "lookup")
+        return self.edited or self.engine in (PARTIAL_UPDATE, FIRST_ROW) or (self.inline and self.producer == "lookup")
 
     @property
     def needs_java(self) -> bool:
         """Whether pypaimon 2.1.0 reads other rows than Java. It adds up a sum of several levels of a table with
-        lookups, of which a lower level has the sum of all above."""
-        return self.engine == AGGREGATION and self.producer == "lookup" and not self.vectors
+        lookups, of which a lower level has the sum of all above. It has not all formats and compressions."""
+        return self.edited or (self.engine == AGGREGATION and self.producer == "lookup" and not self.vectors)
 
     @property
     def has_index(self) -> bool:

@@ -84,6 +84,8 @@ class Step:
     """Of a run that compacts."""
     death: str = ""
     """Of its driver."""
+    settings: tuple[tuple[str, str | None], ...] = ()
+    """Settings of the manifest that an edit changes; None removes one."""
     call: int = 0
     """At which a removal of orphans is killed, an expiry, or the commit of a writer that makes two snapshots."""
 

@@ -40,6 +40,9 @@ _KINDS: Final = (
 _SPILLED: Final = ("spill-compression", "lookup.cache-spill-compression")
 _STATS_MODES: Final = ("metadata.stats-mode", "changelog-file.stats-mode")
 _PER_LEVEL: Final = ".per.level"
+_FORMAT, _COMPRESSION = "file.format", "file.compression"
+_OF_LEVELS: Final = frozenset({_FORMAT, _COMPRESSION, _FORMAT + _PER_LEVEL, _COMPRESSION + _PER_LEVEL})
+"""What decides how the files of a level are written."""
 _LEVEL: Final = re.compile(r"\s*([0-9]{1,9})\s*:(.*)", re.DOTALL)
 _AVRO: Final = "avro"
 """Avro's codec names are case-sensitive. All other names are not: PARQUET is parquet, ZSTD is zstd."""
@@ -58,11 +61,11 @@ def _problems(engine: Engine, options: Options, given: Options, path: str) -> It
     """Errors in `options` that are caused by the options `given` at `path`."""
     for files in _KINDS:
         yield from _file_problems(engine, options, given, path, files)
-    for level, key, word in _levels(given, "file.format"):
+    for level, key, word in _levels(given, _FORMAT):
         yield from _unknown(word, engine.file_formats, f"{path}[{key}]", f"level {level}: ")
-    for level, key, word in _levels(given, "file.compression"):
-        written = _format_of_level(engine, options, level).lower()
-        yield from _unknown(word, engine.file_formats.get(written, ()), f"{path}[{key}]", f"level {level}: ", written)
+    if given.keys() & _OF_LEVELS:
+        for level in sorted({each for key in (_FORMAT, _COMPRESSION) for each, _, _ in _levels(options, key)}, key=int):
+            yield from _level_problem(engine, options, given, path, level)
     for key in _SPILLED:
         if key in given:
             yield from _unknown(given[key], engine.block_compressions, f"{path}[{key}]")
@@ -101,6 +104,18 @@ def _compression_problem(
     yield _error(f"{path}[{option}]", what, supported, written)
 
 
+def _level_problem(engine: Engine, options: Options, given: Options, path: str, level: str) -> Iterator[SpecError]:
+    """The error for a compression that the format of this level does not support; none for an unknown format."""
+    format_key, written = _of_level(engine, options, _FORMAT, level)
+    key, word = _of_level(engine, options, _COMPRESSION, level)
+    supported = engine.file_formats.get(written.lower())
+    if supported is None or _is_one_of(word, supported, written.lower()):
+        return
+    option = next(each for each in (key, format_key, *sorted(_OF_LEVELS)) if each in given)
+    what = repr(word) if option == key else f"with {key} {word!r}"
+    yield _error(f"{path}[{option}]", f"level {level}: {what}", supported, written.lower())
+
+
 def _effective(engine: Engine, options: Options, keys: tuple[str, ...]) -> tuple[str, str]:
     """The first option of `keys` that is set, and its value; the last one and its default when none is set."""
     for key in keys:
@@ -110,9 +125,10 @@ def _effective(engine: Engine, options: Options, keys: tuple[str, ...]) -> tuple
     return keys[-1], (option.default if option else None) or ""
 
 
-def _format_of_level(engine: Engine, options: Options, level: str) -> str:
-    own = [word for each, _, word in _levels(options, "file.format") if each == level]
-    return own[-1] if own else _effective(engine, options, ("file.format",))[1]
+def _of_level(engine: Engine, options: Options, key: str, level: str) -> tuple[str, str]:
+    """The option that decides this level's format or compression, and its word."""
+    own = [(name, word) for each, name, word in _levels(options, key) if each == level]
+    return own[-1] if own else _effective(engine, options, (key,))
 
 
 def _levels(options: Options, key: str) -> Iterator[tuple[str, str, str]]:
