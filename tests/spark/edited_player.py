@@ -50,5 +50,5 @@ class EditedPlayer(Player):
         if ended.error.get("class") == "Spec":
             self.refused.append(str(ended.error["message"]))
             return False
-        ended.ok()
+        assert ended.code == 0, f"{self.told()}\n{ended.result}"
         return True

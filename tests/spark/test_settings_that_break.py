@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.spark.declared_table import problems
-from tests.spark.lake import Ended, Lake
+from tests.spark.lake import Ended, Lake, RefusedBySparkError
 from tests.support import builders
 
 COLUMNS = {"id": "BIGINT", "v": "INT"}
@@ -89,3 +89,16 @@ def test_a_batch_marks_a_partition_as_done_after_each_load_or_never(lake: Lake) 
 
     marks = list((lake.table_directory / "dt=2026-11-25").glob("_SUCCESS"))
     assert len(marks) == (1 if "partition.end-input-to-done" in builders.engines()[lake.engine.id].options else 0)
+
+
+def test_a_table_is_unreadable_in_another_format_of_manifests_and_readable_in_the_one_before(lake: Lake) -> None:
+    """So the option is frozen: Paimon reads all manifests in the format that the table names now."""
+    written(lake, BUCKET).ok()
+    lake.outside("ALTER TABLE outside.shop.orders SET TBLPROPERTIES ('manifest.format' = 'orc')")
+    with pytest.raises(RefusedBySparkError):
+        lake.select("SELECT * FROM outside.shop.orders")
+    lake.outside("ALTER TABLE outside.shop.orders UNSET TBLPROPERTIES ('manifest.format')")
+    assert [row["v"] for row in lake.rows()] == [1]
+
+    edited = lake.provision(COLUMNS, keys=["id"], options=BUCKET | {"manifest.format": "orc"})
+    assert "option manifest.format: table has avro" in edited.refused("TableDiffers")

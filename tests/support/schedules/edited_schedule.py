@@ -18,14 +18,15 @@ MODE: Final = "compaction.mode"
 _TYPED: Final = (PRODUCER, MODE)
 _NO_PART: Final = ("commit.", "cross-partition-upsert.", "fields.", "upsert-key", "write-only", "zorder.")
 """Options of waiting times, and what concerns other tables."""
-_OF_COLUMNS: Final = {
+_OWN: Final = {
+    "manifest.compression": ("zstd", "deflate", "null"),  # the others are not read without a JVM: docs/health.md
     "file-index.bloom-filter.columns": ("k", "a,b"),
     "file-index.bitmap.columns": ("a", "k"),
     "file-index.bsi.columns": ("b",),
     "file-index.range-bitmap.columns": ("a",),
     "fields.a.stats-mode": ("none", "counts"),
 }
-SETTINGS: Final = {k: v for k, v in OPTIONS.items() if not k.startswith(_NO_PART)} | _OF_COLUMNS
+SETTINGS: Final = {k: v for k, v in OPTIONS.items() if not k.startswith(_NO_PART)} | _OWN
 """Option -> values, of which the operator refuses some."""
 OFTEN: Final = tuple(
     key
