@@ -19,7 +19,7 @@ _TYPED: Final = (PRODUCER, MODE)
 _NO_PART: Final = ("commit.", "cross-partition-upsert.", "fields.", "upsert-key", "write-only", "zorder.")
 """Options of waiting times, and what concerns other tables."""
 _OWN: Final = {
-    "manifest.compression": ("zstd", "deflate", "null"),  # the others are not read without a JVM: docs/health.md
+    "manifest.compression": ("zstd",),  # the others are not read without a JVM: docs/health.md
     "file-index.bloom-filter.columns": ("k", "a,b"),
     "file-index.bitmap.columns": ("a", "k"),
     "file-index.bsi.columns": ("b",),

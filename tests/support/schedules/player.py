@@ -326,8 +326,8 @@ class Player:
                 done = self._run_removal(mode, DyingStorage(dies_at))
             except Died:
                 assert dies_at is not None
-            except UnreadableError:  # it refuses to remove anything
-                assert self.model.damaged, self.told()
+            except UnreadableError as error:  # it refuses to remove anything
+                assert self.model.damaged, f"{self.told()}\n{error}"
             else:
                 self.moved += done.moved or 0
 
