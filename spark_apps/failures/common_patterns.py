@@ -6,6 +6,8 @@ from spark_apps.failures.errors import INPUT_MALFORMED
 from spark_apps.failures.patterns import failure_pattern
 from spark_apps.failures.s3_patterns import S3_PATTERNS
 
+_OF_THE_TABLE = r"/(?:bucket-(?:\d+|postpone)/(?:data|changelog)-|manifest/(?:index-)?manifest-|index/index-)[^'\s]*"
+"""The end of a path in the table's directory: Paimon names such files itself. The snapshots expire by themselves."""
 COMMON_PATTERNS = (
     failure_pattern(
         r"commit conflicts between multiple jobs|File deletion conflicts|LSM conflicts|Give up committing|"
@@ -24,6 +26,14 @@ COMMON_PATTERNS = (
         of_storage=False,
     ),
     *S3_PATTERNS,
+    failure_pattern(
+        rf"{_OF_THE_TABLE}' not found|{_OF_THE_TABLE} is not a Parquet file|Malformed ORC file \S*{_OF_THE_TABLE}",
+        "Infrastructure",
+        "TableFileUnreadable",
+        "A file of the table is missing or damaged",
+        "stop what deletes files there, and put the file back; see docs/howto-recover.md",
+        of_storage=False,
+    ),
     failure_pattern(
         r"which the column may not be|Malformed records are detected|MALFORMED_RECORD|CAST_INVALID_INPUT|CAST_OVERFLOW|"
         r"NUMERIC_VALUE_OUT_OF_RANGE|CSV header does not conform|UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE|"

@@ -166,6 +166,7 @@ class Reason(StrEnum):
     EVICTED = "Evicted"
     RESULT_MISSING = "ResultMissing"
     DISK_FULL = "DiskFull"
+    TABLE_FILE_UNREADABLE = "TableFileUnreadable"
     JOB_UNREADABLE = "JobUnreadable"
     JOB_CHANGED = "JobChanged"
     ENGINE_MISMATCH = "EngineMismatch"

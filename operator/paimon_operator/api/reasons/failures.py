@@ -50,6 +50,12 @@ EXPLANATIONS: Final = {
         "Raise spark.driver.scratch or spark.executor.scratch, or free space in the storage. The operator retries "
         "without an edit.",
     ),
+    "TableFileUnreadable": Explanation(
+        "The table needs a file that is missing or damaged. If another program has expired the snapshot during the "
+        "run, the next attempt succeeds.",
+        "Stop what deletes files in the table's directory. Put the file back, or return to a snapshot that does not "
+        "need it: docs/howto-recover.md.",
+    ),
     "JobUnreadable": Explanation(
         "The Spark image cannot read the job that the operator wrote.",
         "During an upgrade, no action is needed: the operator starts another run. Otherwise, use the Spark image of "
