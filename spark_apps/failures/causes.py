@@ -12,15 +12,18 @@ MAX_CAUSES: Final = 20
 
 
 def causes_of(error: BaseException) -> Iterator[str]:
-    """`class: message` of the exception and of each cause, outermost first. PostgreSQL's have their SQL state."""
+    """`class: message` of the exception and of each cause, outermost first; the class alone where there is no message.
+
+    PostgreSQL's messages begin with their SQL state.
+    """
     java = _java_exception(error)
     if java is None:
         yield f"{type(error).__name__}: {error}"
         return
     for _ in range(MAX_CAUSES):
-        name = java.getClass().getName()
+        name, message = java.getClass().getName(), java.getMessage()
         state = f"[{java.getSQLState()}] " if name.endswith("PSQLException") else ""
-        yield f"{name}: {state}{java.getMessage()}"
+        yield f"{name}: {state}{message}" if message else name
         java = java.getCause()
         if java is None:
             return

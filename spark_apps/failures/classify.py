@@ -52,7 +52,14 @@ def classify(
             return RunError(
                 each.kind, each.reason, f"{each.sentence}{where}: {_detail(chain)}", each.remedy, field=field
             )
-    return RunError("Infrastructure", "DriverFailed", first_line(chain[-1]), "read the run's log")
+    return RunError("Infrastructure", "DriverFailed", _unknown(chain), "read the run's log")
+
+
+def _unknown(chain: list[str]) -> str:
+    """The innermost cause, after the next one outside of it that has a message, if it has none itself."""
+    innermost = first_line(chain[-1])
+    outside = next((line for line in reversed(chain) if ": " in line), innermost)
+    return innermost if outside == chain[-1] or ": " in innermost else f"{first_line(outside)}: {innermost}"
 
 
 def _patterns(metastore: FailingMetastore | None, storage: FailingStorage | None) -> tuple[FailurePattern, ...]:

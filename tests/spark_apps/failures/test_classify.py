@@ -152,6 +152,35 @@ class DriverError(Exception):
         )
 
 
+def java_error(*chain: tuple[str, str | None]) -> Exception:
+    """An error of Java as py4j wraps it: class and message of each cause, outermost first."""
+    cause = None
+    for name, message in reversed(chain):
+        cause = SimpleNamespace(
+            getClass=lambda name=name: SimpleNamespace(getName=lambda: name),
+            getMessage=lambda message=message: message,
+            getCause=lambda cause=cause: cause,
+        )
+    error = Exception("an error occurred while calling o1.load")
+    error.java_exception = cause  # type: ignore[attr-defined]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("chain", "told"),
+    [
+        ([("a.SparkException", "Job aborted"), ("b.Odd", "the cause")], "b.Odd: the cause"),
+        ([("a.SparkException", "Failed in x.orc"), ("b.Eof", None)], "a.SparkException: Failed in x.orc: b.Eof"),
+        ([("a.SparkException", None), ("b.Eof", None)], "b.Eof"),
+    ],
+)
+def test_an_unknown_failure_is_told_by_the_innermost_cause_and_never_as_none(
+    chain: list[tuple[str, str | None]], told: str
+) -> None:
+    failure = classify(java_error(*chain))
+    assert (failure.kind, failure.reason, str(failure)) == ("Infrastructure", "DriverFailed", told)
+
+
 @pytest.mark.parametrize(
     ("state", "message", "class_", "reason", "field"),
     [
