@@ -77,6 +77,9 @@ def test_the_compression_of_a_write_must_fit_the_format_of_each_level() -> None:
     write = builders.write() | {"options": {"file.compression": "gzip"}}
     (told,) = refused(writes=[write], options={"file.format.per.level": "5:orc"})
     assert told.startswith("spec.writes[0].options[file.compression]: level 5: 'gzip' cannot be written in")
+    own = {"file.format.per.level": "5:orc", "file.compression.per.level": "5:fast"}
+    (told,) = refused(writes=[write], options=own)
+    assert told.startswith("spec.options[file.compression.per.level]: "), "it is reported once"
 
 
 def test_a_wrong_format_of_the_table_is_reported_once_and_not_for_each_write() -> None:

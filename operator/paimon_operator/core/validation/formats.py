@@ -41,8 +41,6 @@ _SPILLED: Final = ("spill-compression", "lookup.cache-spill-compression")
 _STATS_MODES: Final = ("metadata.stats-mode", "changelog-file.stats-mode")
 _PER_LEVEL: Final = ".per.level"
 _FORMAT, _COMPRESSION = "file.format", "file.compression"
-_OF_LEVELS: Final = frozenset({_FORMAT, _COMPRESSION, _FORMAT + _PER_LEVEL, _COMPRESSION + _PER_LEVEL})
-"""What decides how the files of a level are written."""
 _LEVEL: Final = re.compile(r"\s*([0-9]{1,9})\s*:(.*)", re.DOTALL)
 _AVRO: Final = "avro"
 """Avro's codec names are case-sensitive. All other names are not: PARQUET is parquet, ZSTD is zstd."""
@@ -63,9 +61,8 @@ def _problems(engine: Engine, options: Options, given: Options, path: str) -> It
         yield from _file_problems(engine, options, given, path, files)
     for level, key, word in _levels(given, _FORMAT):
         yield from _unknown(word, engine.file_formats, f"{path}[{key}]", f"level {level}: ")
-    if given.keys() & _OF_LEVELS:
-        for level in sorted({each for key in (_FORMAT, _COMPRESSION) for each, _, _ in _levels(options, key)}, key=int):
-            yield from _level_problem(engine, options, given, path, level)
+    for level in sorted({each for key in (_FORMAT, _COMPRESSION) for each, _, _ in _levels(options, key)}, key=int):
+        yield from _level_problem(engine, options, given, path, level)
     for key in _SPILLED:
         if key in given:
             yield from _unknown(given[key], engine.block_compressions, f"{path}[{key}]")
@@ -105,15 +102,18 @@ def _compression_problem(
 
 
 def _level_problem(engine: Engine, options: Options, given: Options, path: str, level: str) -> Iterator[SpecError]:
-    """The error for a compression that the format of this level does not support; none for an unknown format."""
+    """The error for a compression that the format of this level does not support; none for an unknown format.
+
+    An error is reported only if the format or the compression of this level is among `given`.
+    """
     format_key, written = _of_level(engine, options, _FORMAT, level)
     key, word = _of_level(engine, options, _COMPRESSION, level)
     supported = engine.file_formats.get(written.lower())
-    if supported is None or _is_one_of(word, supported, written.lower()):
+    given_key = next((each for each in (key, format_key) if each in given), None)
+    if given_key is None or supported is None or _is_one_of(word, supported, written.lower()):
         return
-    option = next(each for each in (key, format_key, *sorted(_OF_LEVELS)) if each in given)
-    what = repr(word) if option == key else f"with {key} {word!r}"
-    yield _error(f"{path}[{option}]", f"level {level}: {what}", supported, written.lower())
+    what = repr(word) if given_key == key else f"with {key} {word!r}"
+    yield _error(f"{path}[{given_key}]", f"level {level}: {what}", supported, written.lower())
 
 
 def _effective(engine: Engine, options: Options, keys: tuple[str, ...]) -> tuple[str, str]:
