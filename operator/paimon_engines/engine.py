@@ -42,10 +42,11 @@ class Option:
 
 @dataclass(frozen=True)
 class Jar:
-    """One jar by Maven coordinates; `sha256` is None where only the place it comes from can vouch for it."""
+    """One jar by Maven coordinates, and its hash: `sha256` wherever it comes from, else `sha512` if it is Maven's."""
 
     artifact: str
     sha256: str | None
+    sha512: str | None = None
 
     @property
     def file_name(self) -> str:
@@ -260,7 +261,7 @@ def parse_engine(name: str, entry: Json, generated: Json = _NO_DATA, bounds: Bou
         pyspark=str(entry["pyspark"]),
         java=entry["java"],
         scala=str(entry["scala"]),
-        jars=tuple(Jar(jar["artifact"], jar["sha256"]) for jar in [*entry["jars"], *entry["inputJars"]]),
+        jars=tuple(Jar(**jar) for jar in [*entry["jars"], *entry["inputJars"]]),
         frozen_options=tuple(entry["frozenOptions"]),
         file_indexes=_frozen_sets(entry["fileIndexes"], lambda types: types),
         metastores=frozenset(entry["metastores"]),

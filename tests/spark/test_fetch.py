@@ -99,3 +99,25 @@ def test_a_jar_pinned_in_engines_yaml_is_checked_against_the_pinned_sum(air_gapp
 
     assert had.directory is None
     assert f"expected {sha256(TWO)}" in had.reason
+
+
+def test_a_jar_of_maven_is_checked_against_the_sum_of_its_release_and_one_of_the_directory_is_not(
+    air_gapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def copy(jars: list[Jar], target: Path) -> None:
+        for jar in jars:
+            (target / jar.file_name).write_bytes(ONE)
+
+    monkeypatch.setattr(fetch, "_copy_through_maven", copy)
+    released, other = (Jar("g:one:1", None, hashlib.sha512(each).hexdigest()) for each in (ONE, TWO))
+    assert fetch.fetch(engine_of(other), tmp_path / "given").directory is not None
+
+    monkeypatch.delenv(fetch.JARS_DIR_VARIABLE)
+    had = fetch.fetch(engine_of(other), tmp_path / "other")
+    assert (had.directory, "one-1.jar has sha512" in had.reason) == (None, True)
+    assert fetch.fetch(engine_of(released), tmp_path / "released").directory is not None
+
+
+def test_every_jar_has_a_pinned_sum() -> None:
+    jars = [jar for engine in supported_engines().values() for jar in engine.jars]
+    assert [jar.artifact for jar in jars if not (jar.sha256 or jar.sha512)] == []

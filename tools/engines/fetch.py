@@ -73,11 +73,16 @@ def _cached(engine: Engine) -> Path:
 def _complete(engine: Engine, directory: Path) -> bool:
     vouched = _directory_sums()
     for jar in engine.jars:
-        path = directory / jar.file_name
-        expected = jar.sha256 or vouched.get(jar.file_name)
-        if not path.is_file() or (expected and _sha256(path) != expected):
+        path, (algorithm, expected) = directory / jar.file_name, _expected(jar, vouched)
+        if not path.is_file() or (expected and _hash(path, algorithm) != expected):
             return False
     return True
+
+
+def _expected(jar: Jar, vouched: dict[str, str]) -> tuple[str, str | None]:
+    """Algorithm and hash of a jar; None where nothing is known. `vouched`: the sums of the directory of jars."""
+    sha256 = jar.sha256 or vouched.get(jar.file_name)
+    return ("sha256", sha256) if sha256 else ("sha512", jar.sha512)
 
 
 def _collect(engine: Engine, target: Path) -> None:
@@ -88,13 +93,14 @@ def _collect(engine: Engine, target: Path) -> None:
         if not source.is_file():
             raise JarUnavailableError(f"{source} is listed in SHA256SUMS but is not there; add it or remove its line")
         shutil.copy2(source, target)
-        _verify(target / jar.file_name, vouched[jar.file_name])
+        _verify(target / jar.file_name, "sha256", vouched[jar.file_name])
     from_maven = [jar for jar in engine.jars if jar not in given]
     if from_maven:
         _copy_through_maven(from_maven, target)
     for jar in engine.jars:
-        if jar.sha256:
-            _verify(target / jar.file_name, jar.sha256)
+        algorithm, expected = _expected(jar, vouched)
+        if expected:
+            _verify(target / jar.file_name, algorithm, expected)
 
 
 def _directory_sums() -> dict[str, str]:
@@ -108,15 +114,15 @@ def _directory_sums() -> dict[str, str]:
     return {name.lstrip("*").strip(): digest for digest, name in pairs}
 
 
-def _verify(path: Path, expected: str) -> None:
-    found = _sha256(path)
+def _verify(path: Path, algorithm: str, expected: str) -> None:
+    found = _hash(path, algorithm)
     if found != expected:
-        raise JarUnavailableError(f"{path.name} has sha256 {found}, expected {expected}; get the jar again")
+        raise JarUnavailableError(f"{path.name} has {algorithm} {found}, expected {expected}; get the jar again")
 
 
-def _sha256(path: Path) -> str:
+def _hash(path: Path, algorithm: str) -> str:
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, algorithm).hexdigest()
 
 
 def _copy_through_maven(jars: list[Jar], target: Path) -> None:
