@@ -48,8 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(limit)
 
 
-REPEATED: Final = ("every_write", "worlds")
-"""Markers of tests that walk the same lines a thousand times. To count these takes longer than the tests themselves."""
+REPEATED: Final = "every_write"
+"""Marker of tests that walk the same lines a thousand times. To count these takes as long as the tests themselves."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # xdist reads the marks in its own hook of this name
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
-        if any(map(item.get_closest_marker, REPEATED)):
+        if item.get_closest_marker(REPEATED):
             item.add_marker("no_cover")
     order = _order(items)
     yield
