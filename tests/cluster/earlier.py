@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.cluster import containerd
+from tests.cluster import containerd, release
 from tests.cluster.cache import CHECKOUT, cached, locked
 from tests.cluster.images import storage
 from tests.cluster.images.deliver import copy_to_node
@@ -123,3 +123,7 @@ def _deliver(image: Image, layout: Layout) -> str:
     if reference not in containerd.images(layout):
         copy_to_node(image.local_name, reference, layout)
     return reference
+
+
+if __name__ == "__main__":
+    _images(release.newest_engine())
