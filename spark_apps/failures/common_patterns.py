@@ -7,7 +7,7 @@ from spark_apps.failures.patterns import failure_pattern
 from spark_apps.failures.s3_patterns import S3_PATTERNS
 
 _OF_THE_TABLE = r"/(?:bucket-(?:\d+|postpone)/(?:data|changelog)-|manifest/(?:index-)?manifest-|index/index-)[^'\s]*"
-"""The end of a path in the table's directory: Paimon names such files itself. The snapshots expire by themselves."""
+"""The end of the path of a file that Paimon has named in a table's directory. No input has such a path."""
 COMMON_PATTERNS = (
     failure_pattern(
         r"commit conflicts between multiple jobs|File deletion conflicts|LSM conflicts|Give up committing|"

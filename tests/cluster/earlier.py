@@ -1,4 +1,7 @@
-"""The release that upgrades start from: chart and images of one earlier commit, built by the tooling of that commit."""
+"""The release that upgrades start from: chart and images of one earlier commit, built by the tooling of that commit.
+
+`python -m tests.cluster.earlier` builds the images, which a test would do otherwise.
+"""
 
 from __future__ import annotations
 

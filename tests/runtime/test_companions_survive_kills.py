@@ -121,7 +121,7 @@ def phases(operator: OperatorInMemory) -> list[str]:
 @pytest.mark.worlds
 @pytest.mark.every_write
 async def test_after_a_kill_before_any_write_each_work_is_performed_exactly_once() -> None:
-    """A kill after a write leaves what a kill before the next one leaves."""
+    """A kill after a write leaves what a kill before the next one leaves. `make test` tries every fourth write."""
     whole, before = await told()
     writes = [(request.verb, request.kind) for request in whole.operator.store.writes[before:]]
     assert whole.performed == WORK, "the compaction overtakes"

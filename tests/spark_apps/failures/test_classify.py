@@ -152,6 +152,29 @@ class DriverError(Exception):
         )
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "File 's3://lake/w/shop.db/orders/dt=a b/bucket-3/data-1-0.parquet' not found, Possible causes: 1.snapshot",
+        "File 'hdfs://nn/w/shop.db/orders/bucket-postpone/data-1-0.avro' not found, Possible causes: 1.snapshot",
+        "File 's3://lake/w/shop.db/orders/bucket-0/changelog-1-0.parquet' not found, Possible causes: 1.snapshot",
+        "File 's3://lake/w/shop.db/orders/manifest/index-manifest-1-0' not found, Possible causes: 1.snapshot",
+        "File 's3://lake/w/shop.db/orders/index/index-1-0' not found, Possible causes: 1.snapshot",
+        "s3://lake/w/shop.db/orders/bucket-0/data-1-0.parquet is not a Parquet file (length is too low: 0)",
+        "Malformed ORC file s3://lake/w/shop.db/orders/bucket-0/data-1-0.orc. Invalid postscript.",
+    ],
+)
+def test_a_file_that_paimon_has_named_is_one_of_the_table(message: str) -> None:
+    assert classified(message).reason == "TableFileUnreadable"
+
+
+@pytest.mark.parametrize(
+    "path", ["s3://in/manifest/a.orc", "s3://in/bucket-0/a.orc", "s3://in/data-1.orc", "s3://in/index/a.orc"]
+)
+def test_a_file_with_a_similar_path_is_one_of_the_input(path: str) -> None:
+    assert classified(f"Malformed ORC file {path}. Invalid postscript.").reason == "InputMalformed"
+
+
 def java_error(*chain: tuple[str, str | None]) -> Exception:
     """An error of Java as py4j wraps it: class and message of each cause, outermost first."""
     cause = None

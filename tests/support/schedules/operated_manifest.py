@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from paimon_engines.engine import Engine
-from tests.support.schedules.kinds import DYNAMIC, TableKind
+from tests.support.schedules.kind_manifest import base_spec
+from tests.support.schedules.kinds import TableKind
 
 START: Final = datetime(2036, 11, 21, 8, tzinfo=UTC)
 """When the clock of a schedule begins: later than that of any JVM, for which nothing is old but what Ages says."""
@@ -25,8 +26,6 @@ IDLE: Final = timedelta(hours=128, minutes=30)
 _PARTITION_DAY: Final = "2036-1{}-10"
 """The day of a partition, by its number. One is due from the start, the next one after 64 hours, the last one never.
 The first one is done from the start, the next one after 25 hours, the last one never."""
-_NAMES: Final = {"partial-update": "PartialUpdate", "first-row": "FirstRow", "deduplicate": "Deduplicate"}
-_PRODUCERS: Final = {"none": "None", "input": "Input", "lookup": "Lookup", "full-compaction": "FullCompaction"}
 
 
 def is_due(partition: int, now_ms: int) -> bool:
@@ -64,13 +63,11 @@ class Manifest:
     def spec(self) -> dict[str, Any]:
         """The spec, without the catalog and the database."""
         return {
-            "schema": self._schema,
-            "bucket": self._bucket,
+            **base_spec(self.kind),
             "externalWriters": "Paused" if self.paused else "Active",
             "compaction": {"mode": "Dedicated", **self._compaction},
             "retention": self._retention,
             "options": {"file.format": self.kind.format},
-            **(self._of_keyed if self.kind.has_key else {}),
             **self._maintained,
         }
 
@@ -113,26 +110,3 @@ class Manifest:
             kept = {"numRetainedMax": TAGS_KEPT, "defaultTimeRetained": _minutes(TAG_AGE)}
             found["tags"] = {"automaticCreation": "ProcessTime", "creationPeriod": "Hourly", **kept}
         return found
-
-    @property
-    def _schema(self) -> dict[str, Any]:
-        names = ("p", "k", "seq", "a", "b")
-        required = ("a",) if self.kind.expiring else ()
-        columns = [{"name": each, "type": "INT NOT NULL" if each in required else "INT"} for each in names]
-        keys = {"primaryKeys": list(self.kind.keys)} if self.kind.has_key else {}
-        return {"columns": columns, **keys, **({"partitionKeys": ["p"]} if self.kind.partitioned else {})}
-
-    @property
-    def _bucket(self) -> dict[str, Any]:
-        if self.kind.buckets == DYNAMIC:
-            return {"type": "Unaware"}
-        keys = {} if self.kind.has_key else {"keys": ["k"]}
-        return {"type": "Fixed", "fixed": {"count": self.kind.buckets, **keys}}
-
-    @property
-    def _of_keyed(self) -> dict[str, Any]:
-        engine = {"type": _NAMES[self.kind.engine]}
-        found: dict[str, Any] = {"mergeEngine": engine, "changelogProducer": {"type": _PRODUCERS[self.kind.producer]}}
-        if self.kind.engine != "first-row":
-            found["sequence"] = {"fields": ["seq"]}
-        return found | ({"deletionVectors": {"enabled": True}} if self.kind.vectors else {})
