@@ -123,10 +123,14 @@ class Layout:
 
     @cached_property
     def _data_name(self) -> re.Pattern[str]:
-        """With a UUID after the prefix; in a postponed bucket, the writer's name stands between them."""
+        """With a UUID after the prefix; in a postponed bucket, the writer's name stands between them.
+
+        Some have a file beside them: an index, or what `lookup.remote-file.enabled` stores of a data file.
+        """
         begin = "|".join(re.escape(each) for each in sorted(self.prefixes))
         form = rf"(?:\.vector)?(?:\.{_CODEC})?\.{_FORMAT}(?:\.{_CODEC})?"
-        return re.compile(rf"(?:{begin})(?:.+-)?{_NUMBERED}{form}(?:(?:-[0-9]+)?\.index)?")
+        beside = r"(?:-[0-9]+)?\.index|\.[0-9]+\.[a-z-]+\.v[0-9]+\.lookup"
+        return re.compile(rf"(?:{begin})(?:.+-)?{_NUMBERED}{form}(?:{beside})?")
 
 
 def _of_metadata(path: str) -> Kind:
