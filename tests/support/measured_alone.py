@@ -1,8 +1,9 @@
 """Runs the tests again that took more than the limit beside others: one at a time, where the limit itself holds.
 
 `python -m tests.support.measured_alone SECONDS...` runs those of the files (`tests.support.time_limit`) that RECORD
-does not know as short when alone. With `--record` it runs those of RECORD as well, and those near the limit, and writes
-RECORD anew.
+does not know as short when alone, and that may be over the limit: what a test takes beside others is divided by how
+much longer the tests of RECORD took than alone. So a slow machine does not run a dozen tests twice. With `--record` it
+runs those of RECORD as well, and those near the limit, and writes RECORD anew.
 The exit code is pytest's: a test over the limit fails.
 """
 
@@ -14,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from tests.support.engine_matrix import WHOLE_MATRIX
@@ -24,15 +26,25 @@ RECORD: Final = ROOT / "tests" / "measured_alone.json"
 """Seconds of the tests that took more than the limit beside others, each measured alone."""
 NEAR_S: Final = LIMIT_S / 2
 """A test that took longer beside others may exceed the limit the next time, so the record has it too."""
-DOUBTFUL_S: Final = 5 * LIMIT_S
-"""A test of the record that took longer beside others is measured again."""
+DOUBTFUL_S: Final = 2 * LIMIT_S
+"""A test of the record that would take longer when alone, by `slower_by`, is measured again."""
 _SECONDS: Final = ROOT / "build" / "seconds-alone.json"
 
 
-def to_measure(beside_others: Mapping[str, float], record: Collection[str], *, over_s: float = LIMIT_S) -> set[str]:
-    """Returns the tests that have to run alone: over `over_s`, and unknown to the record or doubtful."""
-    over = {_name(test): seconds for test, seconds in beside_others.items() if seconds > over_s}
-    return {test for test, seconds in over.items() if test not in record or seconds > DOUBTFUL_S}
+def slower_by(beside_others: Mapping[str, float], record: Mapping[str, float]) -> float:
+    """How many times as long a test takes beside others, on this machine, as the record says that it took alone.
+
+    It is the median of the tests that have both. At least 1, which is also the result where none has.
+    """
+    times = [seconds / record[_name(test)] for test, seconds in beside_others.items() if record.get(_name(test))]
+    return max(1.0, median(times)) if times else 1.0
+
+
+def to_measure(beside_others: Mapping[str, float], record: Mapping[str, float], *, over_s: float = LIMIT_S) -> set[str]:
+    """Returns the tests that have to run alone: those that may take over `over_s` then, and are unknown or doubtful."""
+    times = slower_by(beside_others, record)
+    alone = {_name(test): seconds / times for test, seconds in beside_others.items()}
+    return {test for test, seconds in alone.items() if seconds > (DOUBTFUL_S if test in record else over_s)}
 
 
 def selection(tests: Collection[str]) -> list[str]:

@@ -8,26 +8,52 @@ from pathlib import Path
 import pytest
 
 from tests.support import measured_alone
-from tests.support.measured_alone import DOUBTFUL_S, RECORD, ROOT, main, new_record, selection, to_measure
+from tests.support.measured_alone import DOUBTFUL_S, RECORD, ROOT, main, new_record, selection, slower_by, to_measure
 from tests.support.time_limit import LIMIT_S
 
 OVER = LIMIT_S + 1
 
 
+TWICE = {"t.py::known": 80.0, "t.py::known as well@group": 40.0}
+"""Two tests of RECORD on a machine, and among others, where a test takes twice as long as alone."""
+KNOWN = {"t.py::known": 40.0, "t.py::known as well": 20.0}
+
+
 @pytest.mark.parametrize(
     ("beside_others", "record", "measured"),
     [
-        pytest.param({"t.py::a": LIMIT_S}, [], set(), id="within the limit"),
-        pytest.param({"t.py::a": OVER}, [], {"t.py::a"}, id="over the limit and new"),
-        pytest.param({"t.py::a@group": OVER}, [], {"t.py::a"}, id="its group is not part of its id"),
-        pytest.param({"t.py::a@group": OVER}, ["t.py::a"], set(), id="known as short when alone"),
-        pytest.param({"t.py::a": DOUBTFUL_S + 1}, ["t.py::a"], {"t.py::a"}, id="known, and far too long now"),
+        pytest.param({"t.py::a": LIMIT_S}, {}, set(), id="within the limit"),
+        pytest.param({"t.py::a": OVER}, {}, {"t.py::a"}, id="over the limit and new"),
+        pytest.param({"t.py::a@group": OVER}, {}, {"t.py::a"}, id="its group is not part of its id"),
+        pytest.param(TWICE | {"t.py::a": 2 * LIMIT_S}, KNOWN, set(), id="slow machine, short by its speed"),
+        pytest.param(TWICE | {"t.py::a": 2 * OVER}, KNOWN, {"t.py::a"}, id="slow machine, long by its speed"),
+        pytest.param({"t.py::a@group": OVER}, {"t.py::a": LIMIT_S}, set(), id="known as short when alone"),
+        pytest.param({"t.py::a": DOUBTFUL_S + 1}, {"t.py::a": OVER * 3}, {"t.py::a"}, id="known, and far too long now"),
     ],
 )
-def test_a_test_over_the_limit_runs_again_unless_it_is_known_as_short(
-    beside_others: dict[str, float], record: list[str], measured: set[str]
+def test_a_test_that_may_be_over_the_limit_when_alone_runs_again(
+    beside_others: dict[str, float], record: dict[str, float], measured: set[str]
 ) -> None:
     assert to_measure(beside_others, record) == measured
+
+
+@pytest.mark.parametrize(
+    ("beside_others", "record", "times"),
+    [
+        pytest.param({"t.py::a": 90.0}, {}, 1.0, id="nothing is known"),
+        pytest.param({"t.py::a": 10.0}, {"t.py::a": 20.0}, 1.0, id="a fast machine"),
+        pytest.param(
+            {"t.py::a@g": 80.0, "t.py::b": 20.0, "t.py::c": 900.0, "t.py::d": 1.0},
+            {"t.py::a": 20.0, "t.py::b": 10.0, "t.py::c": 9.0, "t.py::gone": 9.0},
+            4.0,
+            id="the median, and only of tests that have both",
+        ),
+    ],
+)
+def test_the_record_says_how_slow_the_machine_is(
+    beside_others: dict[str, float], record: dict[str, float], times: float
+) -> None:
+    assert slower_by(beside_others, record) == times
 
 
 def test_a_step_of_a_story_runs_with_its_class() -> None:
