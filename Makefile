@@ -65,11 +65,11 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 	$$($(NODE) binaries helm-docs | tail -n 1) --chart-search-root charts
 
 unit: $(SPARK_STAMP) ## Tests of the code alone: no network, no server
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(UNIT)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(UNIT)
 
 coverage: $(SPARK_STAMP) ## The unit tests with the branch coverage of core and api; fails below the value in pyproject.toml
 	mkdir -p build
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --seconds-to=build/seconds-unit.json --cov --cov-report=term:skip-covered $(UNIT)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --seconds-to=build/seconds-unit.json --cov --cov-report=term:skip-covered $(UNIT)
 
 properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of the slow ones); half an hour
 	mkdir -p build
@@ -125,7 +125,7 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	up=0; $(NODE) up || up=$$?; \
 	wait $$checks || { cat build/checks.log; exit 1; }; cat build/checks.log; [ $$up = 0 ]; \
 	$(BIN)/python -m tests.cluster.release; \
-	$(PYTEST) -m 'not long or soak' --seconds-to=build/seconds.json --junitxml=build/junit.xml \
+	$(PYTEST) -m 'not long' --seconds-to=build/seconds.json --junitxml=build/junit.xml \
 		tests/apiserver tests/spark tests/e2e; \
 	$(BIN)/python -m tests.support.measured_alone build/seconds-unit.json build/seconds.json; \
 	$(BIN)/python -m tests.support.secret_search; \
@@ -150,12 +150,12 @@ test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, w
 long-properties: properties
 
 long-apiserver:
-	@$(PYTEST) -m 'long and not soak' --junitxml=build/junit-apiserver.xml tests/apiserver
+	@$(PYTEST) -m long --junitxml=build/junit-apiserver.xml tests/apiserver
 
 # The images of the earlier release are built before the tests: beside five tests, the build exceeds the limit of a test.
 long-node:
 	@code=0; $(BIN)/python -m tests.cluster.earlier || code=1; \
-	$(PYTEST) -m 'long and not soak' --junitxml=build/junit-node.xml tests/e2e || code=1; \
+	$(PYTEST) -m long --junitxml=build/junit-node.xml tests/e2e || code=1; \
 	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md || code=1; \
 	exit $$code
 

@@ -48,8 +48,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(limit)
 
 
-REPEATED: Final = "every_write"
-"""Marker of tests that walk the same lines a thousand times. To count these takes as long as the tests themselves."""
+REPEATED: Final = ("every_write", "worlds")
+"""Markers of tests that walk the same lines a thousand times. To count these takes as long as the tests themselves."""
+START_PYTEST: Final = ("test_engine_matrix", "test_time_limit")
+"""Files of unit tests that start sessions of pytest."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # xdist reads the marks in its own hook of this name
@@ -62,11 +64,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
-        if item.get_closest_marker(REPEATED):
+        if any(map(item.get_closest_marker, REPEATED)):
             item.add_marker("no_cover")
-    order = _order(items)
+    order, first = _order(items), _take_long(items)
     yield
-    items.sort(key=lambda item: order[_unit(item)])
+    items.sort(key=lambda item: (order[_unit(item)], item.path not in first))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -74,6 +76,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.getoption("loadgroup", default=False):
         alone = [item.nodeid for item in session.items if _group(item) and "@" not in item.nodeid]
         assert not alone, f"{len(alone)} tests are without their group, such as {alone[0]}"
+
+
+def _take_long(items: list[pytest.Item]) -> set[Path]:
+    """The files of unit tests that take longest. If one of them is the last, the other processes wait for it."""
+    repeated = {item.path for item in items if any(map(item.get_closest_marker, REPEATED))}
+    return repeated | {item.path for item in items if item.path.stem in START_PYTEST}
 
 
 def _suite(item: pytest.Item) -> str:

@@ -97,6 +97,7 @@ def test_a_watched_namespace_with_a_catalog_is_not_deleted_before_its_tables(
     other.ns.wait(other.is_gone, "the end of the other namespace")
 
 
+@pytest.mark.long
 def test_who_removes_the_finalizers_by_hand_may_delete_the_namespace(api_server: ApiServer, tmp_path: Path) -> None:
     with ready_table(api_server, tmp_path, "home-2", "by-hand", watchNamespaces=["by-hand"]) as space:
         space.ns.wait(lambda: space.delete(dry_run=True) != ALLOWED, "the refusal")

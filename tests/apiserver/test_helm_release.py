@@ -190,6 +190,7 @@ def test_an_upgrade_does_not_leave_namespaces_unwatched_unless_it_says_so(helm: 
     helm.succeed("upgrade", "paimon-operator", str(CHART), replicas=2)
 
 
+@pytest.mark.long
 def test_crds_outlive_the_release_and_a_new_one_of_the_same_name_adopts_them(helm: Helm) -> None:
     helm.succeed("install", "paimon-operator", str(CHART))
     uid = helm.crd()["metadata"]["uid"]
@@ -203,6 +204,7 @@ def test_crds_outlive_the_release_and_a_new_one_of_the_same_name_adopts_them(hel
     assert helm.crd()["metadata"]["uid"] == uid
 
 
+@pytest.mark.long
 def test_crds_of_an_earlier_version_must_be_upgraded_before_a_new_release_adopts_them(
     helm: Helm, tmp_path: Path
 ) -> None:
@@ -217,6 +219,7 @@ def test_crds_of_an_earlier_version_must_be_upgraded_before_a_new_release_adopts
     assert "Suspended" in columns(helm)
 
 
+@pytest.mark.long
 def test_a_release_of_another_name_adopts_the_crds_with_take_ownership(helm: Helm) -> None:
     helm.succeed("install", "paimon-operator", str(CHART))
     helm.succeed("uninstall", "paimon-operator")

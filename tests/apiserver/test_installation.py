@@ -85,7 +85,9 @@ def test_a_good_installation_passes(release: Release) -> None:
     assert release.check("--timeout", "30") == (0, ["kinds: ok", "rights: ok", "leader: ok", "health: ok"])
 
 
-@pytest.mark.parametrize(("verb", "resource"), [("create", "pods"), ("patch", "paimontables/status")])
+@pytest.mark.parametrize(
+    ("verb", "resource"), [("create", "pods"), pytest.param("patch", "paimontables/status", marks=pytest.mark.long)]
+)
 def test_a_missing_right_is_reported(release: Release, verb: str, resource: str) -> None:
     with release.rights.without(verb, resource):
         code, found = release.check()
@@ -94,7 +96,14 @@ def test_a_missing_right_is_reported(release: Release, verb: str, resource: str)
     assert (code, found[1]) == (1, f"rights: the operator may not {verb} {full} in namespace {HOME}")
 
 
-@pytest.mark.parametrize(("verb", "resource"), [("get", "secrets"), ("create", "pods/exec"), ("list", "configmaps")])
+@pytest.mark.parametrize(
+    ("verb", "resource"),
+    [
+        ("get", "secrets"),
+        pytest.param("create", "pods/exec", marks=pytest.mark.long),
+        pytest.param("list", "configmaps", marks=pytest.mark.long),
+    ],
+)
 def test_a_right_too_many_is_reported(release: Release, verb: str, resource: str) -> None:
     expected = (1, f"rights: the operator may {verb} {resource} in namespace {HOME}")
 
@@ -119,6 +128,7 @@ def test_an_endpoint_that_does_not_answer_fails(release: Release) -> None:
     assert found[-1].startswith("health: http://127.0.0.1:1/readyz: no answer: ")
 
 
+@pytest.mark.long
 def test_kinds_of_an_earlier_version_and_a_dead_leader_are_reported(tmp_path: Path) -> None:
     with ApiServer(tmp_path / "server", controllers=USUAL_CONTROLLERS) as server:
         install(server.kubeconfig)

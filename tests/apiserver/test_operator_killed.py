@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.apiserver.namespace_client import RUNS, TABLES, NamespaceClient
 from tests.apiserver.pod import Pod
@@ -105,9 +106,16 @@ def status_written(replicas: Replicas) -> None:
 
 
 POINTS = [run_named, intent_written, pod_created, pod_running, pod_finished, end_stored, status_written]
+IN_EVERY_RUN = [intent_written, pod_created, end_stored]
+"""The points with something written that its owner's status does not have. In memory, every write is such a point."""
 
 
-@pytest.mark.parametrize("point", POINTS, ids=[point.__name__.replace("_", "-") for point in POINTS])
+def _row(point: Callable[[Replicas], None]) -> ParameterSet:
+    marks = () if point in IN_EVERY_RUN else pytest.mark.long
+    return pytest.param(point, id=point.__name__.replace("_", "-"), marks=marks)
+
+
+@pytest.mark.parametrize("point", [_row(point) for point in POINTS])
 def test_after_a_kill_at_any_point_of_a_run_the_next_process_completes_it_once(
     replicas: Replicas, point: Callable[[Replicas], None]
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.apiserver.finding_drift import OPTION, found, measure, request
 from tests.apiserver.namespace_client import conditions
 from tests.apiserver.story import WRITES_OF_A_RUN, Story, is_settled, job_of_last, telling, types_of
@@ -14,6 +16,7 @@ def is_corrected(story: Story) -> bool:
     return is_settled(story) and story.status["provision"].get("schemaId") == 2
 
 
+@pytest.mark.long
 def test_a_change_is_taken_back_by_one_run_after_a_kill_at_each_write(api_server: ApiServer, tmp_path: Path) -> None:
     change = OPTION | {"correctable": True}
     sees = {"table": measure(1), "drift": found(1, change)}

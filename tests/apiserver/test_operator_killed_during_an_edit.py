@@ -143,6 +143,7 @@ class TestAnEditThatWaitsForApproval:
         assert columns_of(story) == [each["name"] for each in without("tags", "state")["columns"]]
 
 
+@pytest.mark.long
 class TestAnEditWhosePlanOnlyARunFinds:
     """A run finds the plan and ends without a change; after the approval another run applies it."""
 

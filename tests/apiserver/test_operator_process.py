@@ -55,6 +55,7 @@ def test_a_killed_leader_is_replaced_by_a_follower_that_sent_no_request_before(r
     ns.wait_for_condition(TABLES, "orders", "Ready", "True")
 
 
+@pytest.mark.long
 def test_a_leader_killed_during_a_run_is_replaced_and_the_run_ends_once(replicas: Replicas) -> None:
     ns = replicas.ns
     leader = replicas.add().wait_until_working()
@@ -105,11 +106,13 @@ def test_sigterm_releases_the_lease_and_a_follower_leads_at_once(replicas: Repli
         assert all({"time", "level", "logger", "message"} <= record.keys() for record in operator.log_records())
 
 
+@pytest.mark.long
 def test_a_follower_ends_with_exit_code_0_on_sigterm(replicas: Replicas) -> None:
     replicas.add().wait_until_working()
     assert replicas.add().wait_until_standby().terminate() == 0
 
 
+@pytest.mark.long
 def test_when_a_watch_fails_the_process_ends_with_an_error(replicas: Replicas) -> None:
     with replicas.rights.without("list", "pods"):
         operator = replicas.add().wait_until_working()
@@ -119,6 +122,7 @@ def test_when_a_watch_fails_the_process_ends_with_an_error(replicas: Replicas) -
     assert successor.terminate() == 0
 
 
+@pytest.mark.long
 def test_an_operator_for_all_namespaces_ends_in_a_long_outage_and_its_successor_continues(tmp_path: Path) -> None:
     with ApiServer(tmp_path / "server", controllers=USUAL_CONTROLLERS) as server:
         install(server.kubeconfig)

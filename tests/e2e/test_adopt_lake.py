@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.cluster import release
@@ -21,6 +22,7 @@ TABLES = [
 ]
 
 
+@pytest.mark.long
 def test_the_tables_of_a_lake_are_exported_and_adopted_by_the_commands_of_the_page(lab: Lab) -> None:
     lab.kubectl.apply(lab.table("orders", {"id": "BIGINT"}, keys=["id"]))
     lab.ready("orders")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.e2e.disks import claim_of, disk
 from tests.e2e.lab import Lab, once
 from tests.support import lake_reader
 
 
+@pytest.mark.long
 def test_a_table_on_a_volume_claim_is_created_loaded_and_dropped(lab: Lab) -> None:
     catalog = lab.catalog("disk", warehouse="file:///data/warehouse", storage={"claim": {"name": "lake-disk"}})
     catalog["spec"]["locations"] = [{"name": "landing", "uri": "file:///data/landing/"}]

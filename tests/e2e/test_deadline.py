@@ -17,6 +17,7 @@ WRITES = [once(f"load-{n}", f"in/{n}.json") for n in range(2)]
 SPEC: Object = {"bucket": {"type": "Fixed", "fixed": {"count": 1}}, "compaction": {"mode": "External"}}
 
 
+@pytest.mark.long
 class TestHangingDriver:
     """A compaction whose driver is stopped, and its table afterwards."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.e2e.lab import Lab, once
 from tests.support import pypaimon_tables
 from tests.support.kubectl import Object, condition
@@ -45,6 +47,7 @@ def _has_one_change(found: Object | None) -> bool:
     return found is not None and _is_idle(found) and found["status"]["drift"].get("count") == 1
 
 
+@pytest.mark.long
 def test_an_alter_by_hand_is_reported_corrected_where_legal_and_accepted(lab: Lab) -> None:
     lab.land("in/1.json", [{"id": 1, "amount": 7}])
     lab.kubectl.apply(table(lab))

@@ -27,6 +27,7 @@ def test_a_wrong_s3_secret_stalls_the_table_until_it_is_fixed(lab: Lab, *, by_an
     lab.ready("t")
 
 
+@pytest.mark.long
 def test_a_missing_secret_is_reported_without_a_failed_attempt(lab: Lab) -> None:
     lab.kubectl.delete("secret", "lake-s3")
     lab.kubectl.apply(lab.table("t", COLUMNS, keys=["id"]))

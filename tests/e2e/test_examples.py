@@ -62,6 +62,7 @@ def test_the_example_becomes_a_table(path: Path, cluster_env: Mapping[str, str])
                 shop.delete(each["kind"], each["metadata"]["name"], wait=True)
 
 
+@pytest.mark.long
 class TestRuns:
     """The runs of the examples on two tables, in turn."""
 

@@ -11,6 +11,7 @@ from tests.support.kubectl import condition
 COLUMNS = {"id": "BIGINT", "amount": "DECIMAL(10,2)"}
 
 
+@pytest.mark.long
 class TestImpossibleEdit:
     """An edit that cannot be applied to the table is reported, and maintenance continues."""
 

@@ -71,7 +71,8 @@ def test_a_write_during_an_outage_of_the_datanode_succeeds_afterwards(hdfs_lab: 
     assert lab.rows("t") == [{"id": 1, "v": "waited"}]
 
 
-@pytest.mark.parametrize("kind", [on_node.SIMPLE, pytest.param(on_node.KERBEROS, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [on_node.SIMPLE, on_node.KERBEROS])
 def test_the_example_becomes_a_table(kind: str, cluster_env: Mapping[str, str]) -> None:
     """The servers of the node replace those of the example."""
     hdfs = on_node.start(Layout(), kind)

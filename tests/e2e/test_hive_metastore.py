@@ -23,6 +23,7 @@ pytestmark = pytest.mark.xdist_group("postgres")
 DRIVERS = "app.kubernetes.io/managed-by=paimon-operator,!paimon-operator.dev/role"
 
 
+@pytest.mark.long
 class TestLifeInTheMetastore(ShortLife):
     locks: ClassVar[Callable[[], list[str]]]
     """Those that were asked for since the namespace was made."""
@@ -87,6 +88,7 @@ def test_an_outage_of_the_metastore_is_reported_and_ends(hive_lab: HiveLab, *, b
     assert lab.listed() == "t"
 
 
+@pytest.mark.long
 def test_the_example_becomes_a_table_with_external_writers(hive_lab: HiveLab) -> None:
     lab = hive_lab
     catalog, table = lab.placed(yaml.safe_load_all((EXAMPLES / "hive.yaml").read_text()))

@@ -76,6 +76,7 @@ def user_runs(lab: Lab) -> list[Object]:
     return [run for run in lab.runs("orders") if run["metadata"]["name"].startswith("orders-compact-")]
 
 
+@pytest.mark.long
 def test_sizes_of_the_page_are_effective_and_explained(lab: Lab, orders: Object, tmp_path: Path) -> None:
     page = "docs/howto-size-spark.md"
     used = commands(lab, tmp_path, page, "## 1. Look at what runs have used")
@@ -140,6 +141,7 @@ def deleted(lab: Lab) -> Object:
     return table
 
 
+@pytest.mark.long
 def test_deleted_objects_that_are_applied_again_load_nothing_twice(lab: Lab, deleted: Object, tmp_path: Path) -> None:
     printed = commands(
         lab, tmp_path, "docs/howto-recover.md", "## Apply deleted objects again", catalog=lab.catalog(), orders=deleted

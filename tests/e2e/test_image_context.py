@@ -15,7 +15,10 @@ import pytest
 from tests.cluster.cache import CHECKOUT
 from tools.images.lock import ARCHITECTURES, architecture
 
-pytestmark = pytest.mark.xdist_group("image-context")  # one process: each would fill the same directories again
+pytestmark = [
+    pytest.mark.xdist_group("image-context"),
+    pytest.mark.long,
+]  # one process: each would fill the same directories again
 
 PROGRAMS: Final = (
     "sh", "bash", "env", "dirname", "readlink", "uname", "ls", "rm", "mkdir", "tar", "gzip", "sed", "grep", "cat",

@@ -139,6 +139,7 @@ def test_a_wrong_password_stalls_until_the_secret_is_corrected(
     lab.ready("t")
 
 
+@pytest.mark.long
 def test_a_missing_secret_is_reported_without_an_attempt(lab: Lab, login: postgres.Login) -> None:
     lab.kubectl.apply(table(lab))
 
@@ -152,6 +153,7 @@ def test_a_missing_secret_is_reported_without_an_attempt(lab: Lab, login: postgr
     lab.ready("t")
 
 
+@pytest.mark.long
 def test_the_example_becomes_a_table(lab: Lab, server: postgres.Server) -> None:
     made = server.login(f"{lab.namespace}-example")
     catalog, example = lab.placed(yaml.safe_load_all((EXAMPLES / "jdbc.yaml").read_text()))

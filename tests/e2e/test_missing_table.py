@@ -17,6 +17,7 @@ def edited(lab: Lab, size: int) -> dict[str, Any]:
     return lab.table("orders", COLUMNS, keys=["id"], writes=writes, options={"read.batch-size": str(size)})
 
 
+@pytest.mark.long
 class TestEmptiedWarehouse:
     @pytest.fixture(scope="class")
     @classmethod

@@ -44,12 +44,7 @@ POINTS: Mapping[str, Point] = {
     "pod_finished": Point("pod", OF_TABLE, in_phase("Succeeded")),
     "status_written": Point("paimonrun", OF_TABLE, has_succeeded),
 }
-IN_EVERY_RUN = "pod_running"
-"""The others are shown on an API server, without a node, by tests/apiserver/test_operator_killed.py."""
-
-
-def each_point() -> list[object]:
-    return [pytest.param(each, marks=[] if each == IN_EVERY_RUN else [pytest.mark.long]) for each in POINTS]
+"""tests/apiserver/test_operator_killed.py shows them on an API server, without a node."""
 
 
 @pytest.fixture
@@ -61,8 +56,9 @@ def made(lab: Lab) -> Lab:
     return lab
 
 
+@pytest.mark.long
 @pytest.mark.own_node
-@pytest.mark.parametrize("point", each_point())
+@pytest.mark.parametrize("point", POINTS)
 def test_a_restarted_operator_completes_the_run_once(made: Lab, point: str) -> None:
     lab, at = made, POINTS[point]
     lab.kubectl.apply(lab.table("t", COLUMNS, writes=[once("import", "in/1.json", mode="Append")]))

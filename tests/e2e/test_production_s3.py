@@ -138,6 +138,7 @@ def test_the_life_cycle_of_a_table_with_the_identity_of_its_pods_and_no_secret(i
     drop(lab)
 
 
+@pytest.mark.long
 def test_an_account_without_a_role_is_reported(identified: Lab) -> None:
     lab = way(identified, BY_CLOUD, authorities(identified))
     lab.kubectl.apply(lab.table("t", {"id": "BIGINT"}))
@@ -165,6 +166,7 @@ def by_file(lab: Lab) -> Iterator[Way]:
         yield way(lab, s3, secret, authorities(lab))
 
 
+@pytest.mark.long
 def test_a_table_is_loaded_with_a_file_of_keys_from_a_server_of_a_private_authority(by_file: Way) -> None:
     load(by_file, 1)
     assert len(rows(by_file)) == KEYS

@@ -37,6 +37,7 @@ def running(pods: Sequence[Object]) -> list[Object]:
     return [pod for pod in pods if pod["status"].get("phase") == "Running"]
 
 
+@pytest.mark.long
 @pytest.mark.own_node
 @pytest.mark.usefixtures("sharing")
 def test_after_the_kill_of_a_shared_driver_only_what_is_not_known_to_be_done_is_repeated(lab: Lab) -> None:

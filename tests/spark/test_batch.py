@@ -59,6 +59,7 @@ def test_a_run_whose_turn_does_not_begin_touches_nothing(lake: Lake, tmp_path: P
     assert tables == ["b"]
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_threads_use_spark_one_after_the_other_and_a_line_of_java_names_the_run_of_its_thread(
     lake: Lake, tmp_path: Path

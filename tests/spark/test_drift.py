@@ -50,6 +50,7 @@ REPORTED = [
 ]  # fmt: skip
 
 
+@pytest.mark.some_rows(4)
 @pytest.mark.parametrize(("statement", "change"), CORRECTED)
 def test_a_change_by_hand_is_reported_and_taken_back_in_one_schema_commit(
     lake: Lake, statement: str, change: Change

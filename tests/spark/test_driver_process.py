@@ -22,6 +22,7 @@ def provision(lake: Lake, **change: object) -> dict[str, object]:
     return {**lake.job("Provision", provision=BODY), **change}
 
 
+@pytest.mark.long
 def test_a_driver_loads_its_classes_from_the_archive(lake: Lake) -> None:
     """Without the archive the drivers of all tests would take twice the time to start, without an error."""
     loaded = lake.directory / "classes"
@@ -52,6 +53,7 @@ def test_a_success_has_exit_code_0_and_the_message_is_also_the_last_line_of_the_
     assert [step for step in steps if not run.items() <= step.items()] == []
 
 
+@pytest.mark.long
 def test_a_job_of_another_engine_is_refused_before_any_access(lake: Lake) -> None:
     other = next(name for name in supported_engines() if name != lake.engine.id)
 
@@ -103,6 +105,7 @@ def test_an_unreachable_storage_is_an_infrastructure_failure(lake: Lake) -> None
     assert "some-secret" not in done.log
 
 
+@pytest.mark.long
 def test_unreachable_input_files_are_reported_with_their_endpoint(lake: Lake) -> None:
     lake.provision({"id": "BIGINT"}, keys=["id"], options={"bucket": "1"}).ok()
     hadoop = {"fs.s3a.endpoint": "http://127.0.0.1:9", "fs.s3a.path.style.access": "true"}
@@ -116,6 +119,7 @@ def test_unreachable_input_files_are_reported_with_their_endpoint(lake: Lake) ->
     assert "(endpoint http://127.0.0.1:9): " in error["message"]
 
 
+@pytest.mark.long
 def test_a_long_difference_still_fits_into_a_termination_message(lake: Lake) -> None:
     many = [{"name": f"column_{number}", "type": "DECIMAL(30,10)"} for number in range(300)]
     had = {each["name"]: each["type"] for each in COLUMNS} | {each["name"]: "DATE" for each in many}

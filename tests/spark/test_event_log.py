@@ -84,6 +84,7 @@ def test_without_the_switch_there_is_no_log(lake: Lake) -> None:
     assert not (lake.directory / "warehouse" / DIRECTORY).exists()
 
 
+@pytest.mark.long
 def test_a_warehouse_on_s3_has_the_log_of_a_run_that_has_ended(s3_lake: S3Lake) -> None:
     client = s3_lake.engine.input
     hadoop = {client.endpoint_key: s3_lake.s3.endpoint, client.region_key: REGION, client.path_style_key: "true"}

@@ -184,6 +184,7 @@ TWO_COMMITS = {"id": "BIGINT", "amount": "BIGINT", "remark": "STRING", "note": "
 MOMENTS = [moment for moment in MOMENTS_OF_DRIVERS if "schema" in moment]
 
 
+@pytest.mark.some_rows(4)
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("approve", [False, True])
 def test_a_driver_that_dies_between_two_steps_leaves_what_the_next_attempt_completes(

@@ -52,6 +52,7 @@ MOMENTS: list[tuple[str, bool, list[str]]] = [
 """The moment of the kill, whether the next attempt finds the rows in the table, and the marks of the attempts."""
 
 
+@pytest.mark.some_rows(2)
 @pytest.mark.newest_engine
 @pytest.mark.parametrize(("moment", "repeated", "outcome"), MOMENTS)
 def test_a_driver_killed_at_a_marked_moment(appending: Lake, moment: str, repeated: bool, outcome: list[str]) -> None:
@@ -60,6 +61,7 @@ def test_a_driver_killed_at_a_marked_moment(appending: Lake, moment: str, repeat
     loads_once(appending, repeated, outcome)
 
 
+@pytest.mark.some_rows(3)
 @pytest.mark.parametrize(("moment", "repeated", "outcome"), MOMENTS)
 def test_a_driver_that_stops_at_a_marked_moment(
     appending: Lake, moment: str, repeated: bool, outcome: list[str]

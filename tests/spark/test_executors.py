@@ -179,6 +179,7 @@ def test_executors_access_their_storage_with_the_identity_of_their_pods(
     assert gate.fetched >= fetched + 2, "the driver and at least one executor"
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_an_executor_without_the_storages_secret_is_rejected_by_the_driver(
     loaded: Lake, ns: ExecutorNamespace, kubelet: Kubelet
@@ -207,6 +208,7 @@ def test_executors_end_when_their_driver_is_killed(loaded: Lake, ns: ExecutorNam
     until(lambda: kubelet.pods() == [], "the garbage collector deletes the executors")
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 @pytest.mark.parametrize(("quota", "cause"), [(False, "-exec-"), (True, "exceeded quota")], ids=["no node", "quota"])
 def test_a_driver_without_executors_ends_and_reports_the_cause(

@@ -51,6 +51,7 @@ def in_ms(moment: datetime) -> int:
     return int(moment.timestamp() * 1000)
 
 
+@pytest.mark.some_rows(4)
 @pytest.mark.engines_in_turn("zone")
 @pytest.mark.parametrize(
     ("zone", "now", "local_limit"),

@@ -53,6 +53,7 @@ OTHERS = [
 ] + [("bitmap", "BOOLEAN")]
 
 
+@pytest.mark.some_rows(4)
 @pytest.mark.engines_in_turn("type_")
 @pytest.mark.parametrize(("index", "type_"), OTHERS)
 def test_a_column_of_another_type_fails_the_first_write(lake: Lake, index: str, type_: str) -> None:

@@ -249,6 +249,7 @@ JOB = SimpleNamespace(
 )
 
 
+@pytest.mark.some_rows(4)
 @pytest.mark.parametrize(("commit_user", "ours", "who"), COMMIT_USERS, ids=[case[2] for case in COMMIT_USERS])
 def test_only_runs_of_the_table_are_the_operators(commit_user: str, ours: bool, who: str) -> None:
     assert foreign_commits.is_run_commit(commit_user, cast(Any, JOB)) is ours, who

@@ -40,6 +40,7 @@ def test_a_table_lives_on_hdfs(hdfs_lake: HdfsLake) -> None:
     assert not lake.exists(".paimon-operator/shop.orders")
 
 
+@pytest.mark.long
 def test_a_driver_started_as_in_the_image_logs_in(secure: HdfsLake) -> None:
     body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
 
@@ -50,6 +51,7 @@ def test_a_driver_started_as_in_the_image_logs_in(secure: HdfsLake) -> None:
     assert owner.strip() == realm.USER
 
 
+@pytest.mark.long
 def test_a_catalog_without_files_reaches_an_hdfs_without_kerberos(simple: HdfsLake) -> None:
     """Without a user's name its Pods act as `spark`, whatever the user of the process is."""
     simple.hdfs.shell("-mkdir", "-p", simple.warehouse)
@@ -91,6 +93,7 @@ def test_a_write_commits_after_the_expiry_of_its_ticket(landed: HdfsLake) -> Non
     assert landed.rows() == [{"id": 1}]
 
 
+@pytest.mark.long
 def test_a_configuration_with_unknown_codecs_is_accepted(simple: HdfsLake) -> None:
     body = {"columns": [{"name": "id", "type": "BIGINT"}], "adoption": "Fail", "options": {"bucket": "-1"}}
     assert simple.drive(simple.job("Provision", provision=body)).code == 0

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from paimon_contract.exit_codes import EXIT_CODES
 from spark_apps.storage.hadoop import BOUNDED
 from tests.cluster.hdfs import realm
@@ -45,12 +47,14 @@ def test_an_unreachable_namenode(simple: HdfsLake) -> None:
     assert "Connection refused" in message
 
 
+@pytest.mark.long
 def test_a_nameservice_without_a_configuration(simple: HdfsLake) -> None:
     field, message = failure(simple, "Infrastructure", "StorageUnreachable", warehouse="hdfs://nowhere/lake")
     assert field == "spec.warehouse"
     assert "nowhere" in message
 
 
+@pytest.mark.long
 def test_an_invalid_configuration_file(simple: HdfsLake) -> None:
     conf = simple.directory / "hadoop"
     conf.mkdir()
@@ -60,6 +64,7 @@ def test_an_invalid_configuration_file(simple: HdfsLake) -> None:
     assert "core-site.xml" in message
 
 
+@pytest.mark.long
 def test_a_user_without_the_right(simple: HdfsLake) -> None:
     field, message = failure(simple, "Environment", "AccessDenied", HADOOP_USER_NAME=realm.STRANGER)
     assert field == "spec.storage.hdfs.user"
@@ -76,6 +81,7 @@ def test_a_principal_without_the_right(secure: HdfsLake) -> None:
     assert f"user={realm.STRANGER}" in message
 
 
+@pytest.mark.long
 def test_safe_mode(simple: HdfsLake) -> None:
     simple.hdfs.administer("-safemode", "enter")
     try:
@@ -85,6 +91,7 @@ def test_safe_mode(simple: HdfsLake) -> None:
     assert "safe mode" in message
 
 
+@pytest.mark.long
 def test_no_datanode(simple: HdfsLake) -> None:
     simple.hdfs.datanode.stop()
     try:
@@ -94,6 +101,7 @@ def test_no_datanode(simple: HdfsLake) -> None:
     assert "No DataNode serves the files" in message
 
 
+@pytest.mark.long
 def test_an_exhausted_quota(simple: HdfsLake) -> None:
     simple.hdfs.shell("-mkdir", "-p", simple.warehouse)
     simple.hdfs.shell("-chown", realm.USER, simple.warehouse)
@@ -108,6 +116,7 @@ def test_a_catalog_without_a_keytab_on_an_hdfs_with_kerberos(secure: HdfsLake) -
     assert field == "spec.storage.hdfs.kerberos"
 
 
+@pytest.mark.long
 def test_a_keytab_of_another_principal(secure: HdfsLake) -> None:
     field, message = failure(
         secure, "Environment", "CredentialsRefused", KRB5KEYTAB=str(kdc_of(secure).keytab(realm.STRANGER))
@@ -131,6 +140,7 @@ def test_a_keytab_with_outdated_keys(secure: HdfsLake) -> None:
     assert field == "spec.storage.hdfs.kerberos.keytabSecretRef"
 
 
+@pytest.mark.long
 def test_a_principal_unknown_to_the_kdc(secure: HdfsLake) -> None:
     kdc = kdc_of(secure)
     keytab = secure.directory / "gone.keytab"
@@ -142,6 +152,7 @@ def test_a_principal_unknown_to_the_kdc(secure: HdfsLake) -> None:
     assert "not found in Kerberos database" in message
 
 
+@pytest.mark.long
 def test_a_krb5_conf_without_the_realm(secure: HdfsLake) -> None:
     other = secure.directory / "krb5.conf"
     other.write_text("[libdefaults]\n default_realm = OTHER.TEST\n dns_lookup_kdc = false\n")
@@ -149,6 +160,7 @@ def test_a_krb5_conf_without_the_realm(secure: HdfsLake) -> None:
     assert field == "spec.storage.hdfs.kerberos.krb5ConfigMapRef"
 
 
+@pytest.mark.long
 def test_a_kdc_that_does_not_answer(secure: HdfsLake) -> None:
     (port,) = free_ports(1)
     elsewhere = secure.directory / "krb5.conf"
@@ -158,6 +170,7 @@ def test_a_kdc_that_does_not_answer(secure: HdfsLake) -> None:
     assert "The KDC does not answer" in message
 
 
+@pytest.mark.long
 def test_a_file_without_the_namenodes_principal(secure: HdfsLake) -> None:
     conf = secure.directory / "hadoop"
     conf.mkdir()

@@ -20,6 +20,8 @@ from tests.spark.hdfs_lake import pod_environment
 from tests.support.fabricated_avro import data_file
 from tests.support.fabricated_table import FabricatedTable, schema_of
 
+pytestmark = pytest.mark.some_rows(1)  # of an HDFS without and one with Kerberos: the second one
+
 SECURE = {"hadoop.security.authentication": "kerberos"}
 TICKET_S = 10
 """Lifetime of the tickets of the user HURRIED."""

@@ -27,6 +27,7 @@ def test_a_table_that_the_metastore_has_lost_is_adopted(lake: HiveLake) -> None:
     assert lake.rows() == [{"id": 1, "v": "a"}]
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_a_drop_deletes_the_files_of_a_table_that_the_metastore_has_lost(lake: HiveLake) -> None:
     lake.orders_with_row()
@@ -45,6 +46,7 @@ def test_a_table_without_files_is_recreated(lake: HiveLake) -> None:
     assert lake.rows() == []
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_a_drop_of_a_table_without_files_deletes_its_entry(lake: HiveLake) -> None:
     lake.orders_with_row()
@@ -53,6 +55,7 @@ def test_a_drop_of_a_table_without_files_deletes_its_entry(lake: HiveLake) -> No
     assert lake.listed() == ""
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_a_drop_does_not_delete_the_servers_default_directory_of_the_table(lake: HiveLake) -> None:
     """Another table can be in the directory where the server would create this one."""
@@ -104,6 +107,7 @@ def test_a_table_of_another_warehouse_in_the_same_metastore_is_a_conflict(lake: 
     assert elsewhere.rows() == [{"id": 1, "v": "a"}]
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_a_table_in_an_unreachable_place_is_a_conflict_and_is_not_opened(lake: HiveLake) -> None:
     """The entry in the metastore suffices. Access to another storage would need time and other keys."""
@@ -117,6 +121,7 @@ def test_a_table_in_an_unreachable_place_is_a_conflict_and_is_not_opened(lake: H
         assert "lies in hdfs://nowhere.invalid:8020/lake/orders" in ended.blocked("Conflict")
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_no_table_is_created_in_a_database_of_another_place(lake: HiveLake) -> None:
     replace(lake, root=f"{lake.root}_elsewhere").orders().ok()

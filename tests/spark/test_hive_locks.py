@@ -64,6 +64,7 @@ def test_a_lock_that_is_never_released_is_reported_and_the_table_does_not_change
     assert lake.servers.hive.sql("SELECT count(*) FROM hive_locks") == "0"
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_the_lock_of_a_dead_driver_of_the_table_is_removed_in_time(lake: HiveLake) -> None:
     """The drivers of a table share one host name. Their lock is stale after 300 s of silence, here after 10 s."""

@@ -85,6 +85,7 @@ def test_a_server_that_does_not_answer_ends_the_run_in_time(lake: HiveLake) -> N
     assert lake.engine.hive_catalog_options[SOCKET_TIMEOUT] == "30s", "two minutes with the options of drivers"
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_a_run_after_an_outage_of_the_server_succeeds(lake: HiveLake) -> None:
     lake.orders_with_row()

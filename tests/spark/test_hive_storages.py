@@ -58,7 +58,7 @@ def live(lake: Lake) -> None:
     assert lake.drop().ok()["dropped"] is True
 
 
-@pytest.mark.some_rows(1)
+@pytest.mark.long
 @pytest.mark.engines_in_turn("hdfs_kind")
 def test_the_life_cycle_of_a_table_on_hdfs(hdfs_lake: HdfsLake, hive: Metastore) -> None:
     """The metastore's server has no configuration of that HDFS and cannot reach it."""

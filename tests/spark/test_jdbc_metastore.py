@@ -33,6 +33,7 @@ def test_a_table_is_created_written_compacted_expired_and_dropped(lake: JdbcLake
     assert lake.drop().ok()["dropped"] is False
 
 
+@pytest.mark.long
 def test_user_and_password_are_in_no_log_result_or_job(lake: JdbcLake) -> None:
     """The user has a unique name, so that the test can search for it."""
     lake.login = lake.servers.postgres.login("who_may_that_be")

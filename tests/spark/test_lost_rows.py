@@ -44,6 +44,7 @@ def rows_of(player: Player) -> list[tuple[int, int]]:
     return sorted((row["k"], row["a"]) for row in rows)
 
 
+@pytest.mark.some_rows(1)
 @pytest.mark.parametrize(("compact", "left"), [(True, [(1, 10), (1, 11), (2, 21), (3, 30)]), (False, None)])
 def test_of_two_writers_that_compact_the_last_one_replaces_the_deletion_vectors_of_the_other(
     lake: Lake, compact: bool, left: list[tuple[int, int]] | None
@@ -90,6 +91,7 @@ def added(lake: Lake, merging: str, producer: str, *, inline: bool) -> list[tupl
     return sorted(((a, b) for _, k, _, a, b in rows if k == 2), key=str)
 
 
+@pytest.mark.some_rows(1)
 @pytest.mark.parametrize(
     ("merging", "producer", "left"),
     [
@@ -106,6 +108,7 @@ def test_of_two_writers_that_compact_with_lookups_one_does_not_see_what_the_othe
     assert added(lake, merging, producer, inline=True) == left[lake.engine.id]
 
 
+@pytest.mark.some_rows(3)
 @pytest.mark.parametrize(
     ("merging", "producer", "inline", "right"),
     [

@@ -200,6 +200,7 @@ def test_a_directory_of_several_partitions_is_done_when_all_of_them_are(lake: La
     assert marks(lake) == ["c=__DEFAULT_PARTITION__"]
 
 
+@pytest.mark.some_rows(2)
 @pytest.mark.parametrize("content", ["", "{", "written by another program", "[]", '{"creationTime": 1}'])
 def test_a_mark_that_paimon_cannot_read_is_replaced(lake: Lake, content: str) -> None:
     """A driver that is killed while it writes one leaves such on a volume."""
@@ -246,6 +247,7 @@ def test_paimons_procedure_marks_another_directory_than_that_of_a_date(lake: Lak
     assert marks(lake) == ["dt=18262", "dt=2020-01-01"]
 
 
+@pytest.mark.long
 def test_marks_in_s3_are_read_again(s3_lake: S3Lake) -> None:
     s3_lake.provision({"id": "BIGINT", "dt": "STRING"}, partitions=["dt"], options={"bucket": "-1"}).ok()
     s3_lake.land("orders/1.csv", "id,dt\n1,2020-01-01\n2,2020-01-02\n3,2999-12-31\n")
@@ -262,6 +264,7 @@ def old(lake: Lake) -> None:
         os.utime(each, (at, at))
 
 
+@pytest.mark.long
 def test_marks_are_no_orphan_files(lake: Lake) -> None:
     partitioned(lake, "'2020-01-01'")
     lake.mark_partitions_done(now=LATE).ok()

@@ -24,7 +24,7 @@ from tests.spark.driver_kubelet import Drivers
 from tests.support.docs_commands import steps_of
 from tests.support.s3_server import S3Server
 
-pytestmark = pytest.mark.newest_engine
+pytestmark = [pytest.mark.newest_engine, pytest.mark.long]
 
 PAGE = "docs/howto-move-a-cluster.md"
 HEADINGS = (

@@ -16,7 +16,7 @@ from tests.spark.clusters import Cluster, objects_in, started
 from tests.spark.driver_kubelet import Drivers
 from tests.support.s3_server import S3Server, s3_server
 
-pytestmark = pytest.mark.newest_engine
+pytestmark = [pytest.mark.newest_engine, pytest.mark.long]
 
 MARKER = "lake/warehouse/"
 """An object without content: Paimon marks the warehouse as a directory when it opens a catalog."""

@@ -99,7 +99,7 @@ def test_run_and_observer_find_what_spark_lists_and_no_look_writes(
         compare(lake, name, of_observer, pins=False)
 
 
-@pytest.mark.some_rows(1)
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_a_table_without_access_is_unknown_and_the_others_are_not_affected(
     lake: HdfsLake, monkeypatch: pytest.MonkeyPatch

@@ -134,7 +134,7 @@ def small_below(lake: Lake) -> float:
     return 0.7 * TARGET_SIZES.get(schema.options.get("target-file-size", ""), default)
 
 
-@pytest.mark.some_rows(12)
+@pytest.mark.some_rows(6)
 @pytest.mark.engines_in_turn("kind")
 @pytest.mark.parametrize("kind", MADE.values(), ids=MADE)
 def test_the_health_equals_what_spark_and_pypaimon_list(lake: Lake, kind: Kind) -> None:

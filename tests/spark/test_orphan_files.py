@@ -124,7 +124,7 @@ def a_bucket(lake: Lake) -> str:
     return str(found[0].relative_to(lake.table_directory))
 
 
-@pytest.mark.some_rows(15)
+@pytest.mark.some_rows(6)
 @pytest.mark.engines_in_turn("kind")
 @pytest.mark.parametrize("kind", WITHOUT_ORPHANS)
 def test_exactly_the_planted_orphans_are_found_in_each_kind_of_table(orphans: Orphans, kind: str) -> None:
@@ -256,6 +256,7 @@ def test_another_owners_table_is_left_alone(lake: Lake) -> None:
 
 
 @pytest.mark.newest_engine
+@pytest.mark.long
 def test_orphans_on_hdfs_are_found_moved_away_and_restored(simple_hdfs_lake: HdfsLake) -> None:
     lake = simple_hdfs_lake
     lake.provision({"id": "BIGINT", "v": "INT"}, keys=["id"], options={"bucket": "1"}).ok()

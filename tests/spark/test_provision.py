@@ -201,6 +201,7 @@ DIFFERENCES: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
+@pytest.mark.some_rows(4)
 @pytest.mark.parametrize(("change", "sentence", "field"), DIFFERENCES.values(), ids=DIFFERENCES.keys())
 def test_a_difference_that_cannot_be_altered_is_reported_with_its_field(
     lake: Lake, change: dict[str, Any], sentence: str, field: str
@@ -240,6 +241,7 @@ def test_adoption_policy_fail_does_not_refuse_the_owners_table(lake: Lake) -> No
     assert orders(lake, adoption="Fail").ok()["created"] is False
 
 
+@pytest.mark.some_rows(3)
 @pytest.mark.parametrize(
     ("change", "reason", "field"),
     [

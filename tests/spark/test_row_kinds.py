@@ -77,6 +77,7 @@ RETRACTING = [
 ]
 
 
+@pytest.mark.some_rows(2)
 @pytest.mark.parametrize("options", RETRACTING, ids=str)
 def test_settings_with_which_a_delete_passes(lake: Lake, options: dict[str, str]) -> None:
     """pypaimon reads none of these, so Spark counts the rows: a delete never adds one."""

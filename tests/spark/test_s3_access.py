@@ -32,6 +32,7 @@ def test_access_with_keys_in_a_mounted_file(bucket: Bucket) -> None:
     bucket.works(FILE)
 
 
+@pytest.mark.long
 def test_a_mounted_file_without_keys_is_reported_with_its_field(bucket: Bucket) -> None:
     bucket.env = {}
     bucket.mount("credentials/credentials", "[somebody]\naws_access_key_id = AKIA\n")
@@ -46,6 +47,7 @@ def test_access_with_temporary_keys_and_with_options_for_table_and_input(bucket:
         assert any(agent.startswith(prefix) for agent in gate.passed), gate.passed
 
 
+@pytest.mark.long
 def test_an_expired_session_token_is_reported_with_its_field(bucket: Bucket, gate: Gate) -> None:
     bucket.env["AWS_SESSION_TOKEN"] = "of-yesterday"
     error = _error(bucket.provision(SECRET | {"endpoint": gate.endpoint}))
@@ -58,6 +60,7 @@ def test_access_with_the_identity_of_the_pod_and_no_secret(bucket: Bucket, gate:
     assert gate.fetched
 
 
+@pytest.mark.long
 def test_a_pod_without_an_identity_is_reported_with_its_field(bucket: Bucket) -> None:
     bucket.env = {"AWS_EC2_METADATA_DISABLED": "true"}
     error = _error(bucket.provision(IDENTITY))
@@ -85,11 +88,13 @@ def test_access_to_a_server_of_a_private_authority(encrypted: Bucket) -> None:
     assert len(list((scratch / "authorities").glob("*.crt"))) == len([other, encrypted.server.authority_text])
 
 
+@pytest.mark.long
 def test_a_server_of_an_unknown_authority_is_reported_with_its_field(encrypted: Bucket) -> None:
     error = _error(encrypted.provision(SECRET))
     assert (error["reason"], error["field"]) == ("CertificateNotTrusted", "spec.storage.s3.caConfigMapRef"), error
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_an_invalid_bundle_is_reported_with_its_field(bucket: Bucket) -> None:
     bucket.mount("ca/ca.crt", "-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n")
@@ -98,6 +103,7 @@ def test_an_invalid_bundle_is_reported_with_its_field(bucket: Bucket) -> None:
     assert "ca.crt of the catalog's caConfigMapRef" in done.log
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_an_empty_bundle_is_reported_with_its_field(bucket: Bucket) -> None:
     bucket.mount("ca/ca.crt", "to be filled in\n")

@@ -93,6 +93,7 @@ def test_a_second_attempt_of_the_run_commits_nothing(loaded: Lake) -> None:
     assert loaded.snapshots() == snapshots
 
 
+@pytest.mark.long
 def test_a_users_run_sorts_every_partition_that_it_asks_for(loaded: Lake) -> None:
     sort(loaded, partitions=[{"dt": "b"}]).ok()
     assert levels_of(loaded) == {"a": [0, 0, 0], "b": [5]}
@@ -116,6 +117,7 @@ def test_new_files_are_sorted_without_the_large_run_that_is_sorted_already(lake:
     assert rows_of(lake) == before
 
 
+@pytest.mark.long
 def test_a_single_unsorted_file_is_sorted_once_it_is_late(lake: Lake) -> None:
     provision(lake)
     land(lake, 0)
@@ -141,6 +143,7 @@ def test_after_an_edit_sorted_partitions_are_sorted_again(lake: Lake, sentence: 
     assert sort(lake, 9).ok()["compactedPartitions"] == 0, "the files show that they are in the new order"
 
 
+@pytest.mark.long
 def test_three_edits_leave_a_table_that_is_still_sorted_incrementally(lake: Lake) -> None:
     for edit, order in enumerate(("order", "zorder", "order", "zorder")):
         provision(lake, options=options("v,id", order))
@@ -180,6 +183,7 @@ def places(lake: Lake) -> list[tuple[int, int]]:
     return [(row["id"], row["v"]) for row in found]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["zorder", "hilbert"])
 def test_points_that_are_near_are_stored_near_each_other(lake: Lake, order: str) -> None:
     """A curve keeps both columns together, where an order of one column keeps that one alone."""
@@ -211,6 +215,7 @@ def test_rows_that_deletion_vectors_delete_stay_deleted(lake: Lake) -> None:
     assert lake.read("orders$snapshots")[-1]["commit_kind"] == "COMPACT"
 
 
+@pytest.mark.long
 def test_a_partition_whose_rows_are_all_deleted_does_no_harm(lake: Lake) -> None:
     provision(lake, options=options(**{"deletion-vectors.enabled": "true"}))
     for number, day in enumerate("aabb"):

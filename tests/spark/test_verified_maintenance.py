@@ -97,6 +97,7 @@ def test_a_corrupting_compaction_is_found(loaded: Lake, sentence: str) -> None:
     assert sorted(map(str, loaded.rows())) != before, "without Rollback the table keeps the rows"
 
 
+@pytest.mark.long
 def test_a_lost_partition_is_found_in_a_sample(loaded: Lake) -> None:
     assert difference_of(corrupt(loaded, CORRUPTIONS["a partition is lost"], SAMPLE))["before"] == 2
 
@@ -135,6 +136,7 @@ def test_what_others_would_lose_by_a_rollback_is_not_rolled_back(loaded: Lake, t
     assert loaded.snapshots()[-1]["snapshot_id"] == 4
 
 
+@pytest.mark.long
 def test_commits_of_others_are_no_difference(loaded: Lake) -> None:
     then = "INSERT INTO outside.shop.orders VALUES ('mon', 500, 1)"
     ended = corrupt(loaded, "SELECT 1", then=then)
@@ -218,6 +220,7 @@ def test_the_same_values_are_no_difference(lake: Lake, sentence: str, old: str, 
     assert "difference" not in ended.ok()["verification"], sentence
 
 
+@pytest.mark.long
 def test_zeros_of_both_signs_and_every_nan_are_the_same(lake: Lake) -> None:
     lake.provision({"id": "BIGINT", "x": "DOUBLE"}, keys=["id"], options={"bucket": "1", "write-only": "true"}).ok()
     lake.outside("INSERT INTO outside.shop.orders VALUES (1, CAST('-0.0' AS DOUBLE)), (2, CAST('NaN' AS DOUBLE))")
@@ -226,6 +229,7 @@ def test_zeros_of_both_signs_and_every_nan_are_the_same(lake: Lake) -> None:
     assert "difference" not in corrupt(lake, statement).ok()["verification"]
 
 
+@pytest.mark.long
 def test_after_an_edit_the_columns_of_both_snapshots_are_compared(loaded: Lake) -> None:
     columns = {"day": "STRING", "id": "BIGINT", "v": "BIGINT", "w": "STRING"}
     loaded.provision(columns, keys=["day", "id"], partitions=["day"], options=OPTIONS).ok()
@@ -235,6 +239,7 @@ def test_after_an_edit_the_columns_of_both_snapshots_are_compared(loaded: Lake) 
     assert difference_of(corrupt(loaded, CORRUPTIONS["a row is lost"].replace("id = 3", "id = 4")))
 
 
+@pytest.mark.long
 def test_a_table_without_keys_and_partitions(lake: Lake) -> None:
     lake.provision({"id": "BIGINT", "v": "INT"}, options={"bucket": "-1", "write-only": "true"}).ok()
     for number in range(3):
@@ -247,6 +252,7 @@ def test_a_table_without_keys_and_partitions(lake: Lake) -> None:
     assert "rows 9 -> 10" in difference_of(again)["found"], "a row that appears once more"
 
 
+@pytest.mark.long
 def test_single_buckets_are_compared_where_spark_can_ask_for_their_rows(lake: Lake) -> None:
     options = {"bucket": "16", "bucket-key": "id", "write-only": "true"}
     lake.provision({"id": "BIGINT", "v": "INT"}, options=options).ok()
@@ -260,6 +266,7 @@ def test_single_buckets_are_compared_where_spark_can_ask_for_their_rows(lake: La
         assert 0 < done["rows"] < 700
 
 
+@pytest.mark.long
 def test_a_column_that_is_left_out_may_change(loaded: Lake) -> None:
     verify = ALWAYS | {"uncompared": ["v"]}
     assert "difference" not in corrupt(loaded, CORRUPTIONS["a value is changed"], verify).ok()["verification"]

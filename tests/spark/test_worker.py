@@ -24,6 +24,7 @@ def test_a_refused_statement_fails_alone_and_ends_its_list(lake: Lake) -> None:
     assert lake.jvm.pid == served_by
 
 
+@pytest.mark.long
 def test_a_jvm_is_replaced_when_it_has_ended_or_has_served_its_tests(
     home: SparkHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from paimon_engines.loader import load_engine, supported_engines
+from tests.support.time_limit import MARKER as LONG
 
 WHOLE_MATRIX: Final = "--whole-matrix"
 """Option of pytest: every test runs with every engine that can run it."""
@@ -71,11 +72,13 @@ def remove_repeated_engines(items: list[pytest.Item], engine: str) -> None:
 def remove_older_engines(items: list[pytest.Item], engine: str) -> None:
     """Of the tests of a module that run with several engines, the first one keeps all of them, the others the newest.
 
-    So each module runs with each engine. The steps of a class count as one test. The engines of a test are in order,
-    the newest last.
+    So each module runs with each engine, in a session without the tests that are `long`. The steps of a class count as
+    one test. The engines of a test are in order, the newest last.
     """
     modules: dict[str, dict[str, list[pytest.Item]]] = defaultdict(lambda: defaultdict(list))
-    for item in [each for each in items if engine in _named_parameters(each)]:
+    for item in sorted(items, key=lambda each: each.get_closest_marker(LONG) is not None):
+        if engine not in _named_parameters(item):
+            continue
         modules[item.nodeid.partition("::")[0]][_any_engine(item, engine)].append(item)
     removed = {
         id(item)
