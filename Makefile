@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long long-properties long-apiserver long-node long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet clean
+.PHONY: help venv lint format unit coverage properties test test-long long-properties long-apiserver long-node long-faults long-releases long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -132,8 +132,8 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
 # Each part runs whatever becomes of the one before, and is in the report as soon as it ends.
-PARTS ?= properties apiserver node matrix histories
-test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=properties, apiserver, node, matrix or histories: one part)
+PARTS ?= properties apiserver node faults releases matrix histories
+test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=properties, apiserver, node, faults, releases, matrix or histories: one part)
 	@$(AS_FOUND); $(FAULTS_ENV); rm -f $(PARTS:%=build/junit-%.xml) $(PARTS:%=build/seconds-%.json); \
 	$(NODE) up; \
 	$(BIN)/python -m tests.cluster.release; \
@@ -152,11 +152,21 @@ long-properties: properties
 long-apiserver:
 	@$(PYTEST) -m long --junitxml=build/junit-apiserver.xml tests/apiserver
 
-# The images of the earlier release are built before the tests: beside five tests, the build exceeds the limit of a test.
+# What is killed or taken away, and what builds images or clusters of its own, are parts of their own: an hour altogether.
+E2E_FAULTS := $(addprefix tests/e2e/test_,faults.py exactly_once.py operator_killed.py shared_drivers.py)
+E2E_RELEASES := $(addprefix tests/e2e/test_,architectures.py cluster_lifecycle.py image_context.py install_from_a_registry.py make_release.py own_cluster.py release_lifecycle.py)
 long-node:
-	@code=0; $(BIN)/python -m tests.cluster.earlier || code=1; \
-	$(PYTEST) -m long --junitxml=build/junit-node.xml tests/e2e || code=1; \
+	@$(PYTEST) -m long --junitxml=build/junit-node.xml $(E2E_FAULTS:%=--ignore=%) $(E2E_RELEASES:%=--ignore=%) tests/e2e
+
+long-faults:
+	@code=0; $(PYTEST) -m long --junitxml=build/junit-faults.xml $(E2E_FAULTS) || code=1; \
 	$(BIN)/python -m tests.e2e.fault_report docs/faults.jsonl docs/faults.md || code=1; \
+	exit $$code
+
+# The images of the earlier release are built before the tests: beside five tests, the build exceeds the limit of a test.
+long-releases:
+	@code=0; $(BIN)/python -m tests.cluster.earlier || code=1; \
+	$(PYTEST) -m long --junitxml=build/junit-releases.xml $(E2E_RELEASES) || code=1; \
 	exit $$code
 
 # The histories are a part of their own, so that a failure elsewhere does not cost their time again.
