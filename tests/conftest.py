@@ -30,6 +30,8 @@ OWN_NODE = "own-node"
 """The group of all tests on the second node. Their marker is `own_node`, because they break the node."""
 WAITING = (OWN_NODE, "apiserver-operator", "spark-hdfs")
 """Groups that start before all others: they take long and mostly wait."""
+JVMS = 3
+"""JVMs of each engine, one after the other or side by side. With one, its tests would be the last to end."""
 ON_ITS_OWN_SERVER = ("test_bad_day", "test_tenants")
 """Files of tests/apiserver whose tests share a server with no other file."""
 IN_ORDER = ("test_cluster_lifecycle", "test_release_lifecycle")
@@ -119,10 +121,10 @@ def _servers(item: pytest.Item) -> str | None:
 
 
 def _jvm(item: pytest.Item) -> str | None:
-    """The engine of a Spark test, with one of two halves of the modules: one JVM for all would be the last to end."""
+    """The engine of a Spark test, with a number that JVMS modules in turn have."""
     parameters = getattr(getattr(item, "callspec", None), "params", {})
-    half = sum(item.path.stem.encode()) % 2
-    return f"{parameters['engine_id']}-{half}" if "engine_id" in parameters else None
+    part = sum(item.path.stem.encode()) % JVMS
+    return f"{parameters['engine_id']}-{part}" if "engine_id" in parameters else None
 
 
 def _group_on_the_node(item: pytest.Item) -> str | None:
@@ -137,13 +139,14 @@ def _group_on_the_node(item: pytest.Item) -> str | None:
 
 
 def _order(items: list[pytest.Item]) -> dict[str, tuple[bool, int, int]]:
-    """Returns the rank of each unit: WAITING, then one unit of each suite in turn, a suite's groups first."""
+    """Returns the rank of each unit: WAITING, then one unit of each suite in turn, the largest groups first."""
     units: dict[str, pytest.Item] = {}
     for item in items:
         units.setdefault(_unit(item), item)
+    sizes = Counter(map(_unit, items))
     ranks: dict[str, tuple[bool, int, int]] = {}
     positions: Counter[str] = Counter()
-    for unit in sorted(units, key=lambda each: each == units[each].nodeid):  # a single test is its own unit
+    for unit in sorted(units, key=lambda each: -sizes[each]):
         suite = _suite(units[unit])
         ranks[unit] = unit not in WAITING, positions[suite], SUITES.index(suite) if suite in SUITES else len(SUITES)
         positions[suite] += 1

@@ -35,7 +35,7 @@ from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.orphans import storage_in
 from spark_apps.orphans.files import ChangeFailedError, ListedFile, OtherFileError, StorageFiles
 from spark_apps.orphans.finder import Orphan, Survey, survey
-from spark_apps.orphans.held_tag import held_tag, remove_left_tag
+from spark_apps.orphans.held_tag import held_tag, is_held, remove_left_tag
 from spark_apps.orphans.java import JavaStorage
 from spark_apps.orphans.kinds import Layout
 from spark_apps.orphans.quarantine import Quarantine
@@ -58,31 +58,34 @@ def run(job: Job, session: Session) -> Outcome:
     """Does it by Paimon's FileIO. Raises RunError for a reference that cannot be read."""
     session.table()  # (it is there, and has its owner's mark)
     with _explained():
-        return _outcome(job, JavaStorage(session))
+        return _outcome(_work(job, JavaStorage(session)))
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:
-    """The same by Python; None where the JVM's program reports more.
+    """The same by Python; None where the JVM's program reports more, or has to change files.
 
-    That is without a table or its mark, and after a foreign commit.
+    It reports more without a table or its mark, and after a foreign commit.
     """
-    storage = storage_in(job.catalog, engine)
+    storage = storage_in(job.catalog, engine, job.hadoop)
     schema = TableFiles(files, location_of(job)).latest_schema()
     if storage is None or schema is None or schema.options.get(OWNER_OPTION) != job.owner:
         return None
+    work = _work(job, storage)
+    if not storage.may_change_tables and work.changes_the_table:
+        return None
     try:
-        return _outcome(job, storage)
+        return _outcome(work)
     except RunError as error:
         if error.reason == _OUTSIDE_COMMIT:
             return None
         raise
 
 
-def _outcome(job: Job, files: StorageFiles) -> Outcome:
+def _outcome(work: _Work) -> Outcome:
     """What was done, with the table before and after: it changes only beside other writers."""
-    before = _measured(job, files, None)
-    done = perform(job, files)
-    after = None if before is None else _measured(job, files, before)
+    before = _measured(work.job, work.files, None)
+    done = work.perform()
+    after = None if before is None else _measured(work.job, work.files, before)
     if before is None or after is None:
         return Outcome(orphan_files=done)
     return outcome_between(before, after, orphan_files=done)
@@ -102,6 +105,11 @@ def _measured(job: Job, files: StorageFiles, before: Measured | None) -> Measure
 
 def perform(job: Job, files: StorageFiles) -> OrphanFiles:
     """Reports, removes or restores, on any storage. Raises RunError and UnreadableError."""
+    return _work(job, files).perform()
+
+
+def _work(job: Job, files: StorageFiles) -> _Work:
+    """The run. Raises RunError for parameters that this image does not know."""
     asked = job.parameters_as(PARAMETERS)
     if asked.mode not in (REPORT, DELETE, RESTORE) or asked.older_than_seconds < LEAST_SECONDS:
         raise spec_failure(
@@ -110,11 +118,7 @@ def perform(job: Job, files: StorageFiles) -> OrphanFiles:
             "use the image of the operator's release, and set olderThan to 1d or more",
             field=FIELD,
         )
-    work = _Work(job, files)
-    remove_left_tag(files, work.location)
-    if asked.mode == RESTORE:
-        return OrphanFiles(restored=restore_all(work.quarantine).files)
-    return work.report() if asked.mode == REPORT else work.delete()
+    return _Work(job, files)
 
 
 @dataclass(frozen=True)
@@ -175,6 +179,19 @@ class _Work:
     def orphans(self) -> list[Orphan]:
         return list(self.found.orphans(self.references.referenced()))
 
+    @property
+    def changes_the_table(self) -> bool:
+        """Whether files would be moved, removed or moved back, or the operator's tag would."""
+        mode, has_tag = self.asked.mode, is_held(self.files, self.location)
+        return mode == RESTORE or has_tag or not self.quarantine.is_empty or (mode == DELETE and bool(self.orphans))
+
+    def perform(self) -> OrphanFiles:
+        """Does what is asked for."""
+        remove_left_tag(self.files, self.location)
+        if self.asked.mode == RESTORE:
+            return OrphanFiles(restored=restore_all(self.quarantine).files)
+        return self.report() if self.asked.mode == REPORT else self.delete()
+
     def report(self) -> OrphanFiles:
         """Writes a report. Changes nothing else."""
         header = self._header()
@@ -192,9 +209,11 @@ class _Work:
         self._require_alone()
         self._require_few(header, path)
         earlier = self.reports.earlier(self.now, self.older_than_ms)
-        with held_tag(self.files, self.location):
-            removal.remove_old(self.older_than_ms)
-            removal.move_away(self._agreed(earlier))
+        agreed = self._agreed(earlier)
+        if agreed or not self.quarantine.is_empty:
+            with held_tag(self.files, self.location):
+                removal.remove_old(self.older_than_ms)
+                removal.move_away(agreed)
         compared = None if earlier is None else time_text(self.reports.header(earlier).storage_ms)
         self.reports.thin(self.now, self.older_than_ms)
         return replace(

@@ -39,6 +39,10 @@ class StorageFiles(MetadataFiles, Protocol):
     """
 
     @property
+    def may_change_tables(self) -> bool:
+        """Whether a table's files may be changed; False: only reports are written, and the rest is left to a JVM."""
+
+    @property
     def largest_move(self) -> int | None:
         """Bytes of the largest file that can be moved; None: there is no limit."""
 

@@ -17,9 +17,14 @@ from spark_apps.orphans.files import StorageFiles
 NAME: Final = "paimon-operator-orphan-files"
 
 
+def is_held(files: StorageFiles, location: str) -> bool:
+    """Whether the table has the tag."""
+    return files.status(_path(location)) is not None
+
+
 def remove_left_tag(files: StorageFiles, location: str) -> None:
     """Removes the tag that a killed run has left."""
-    if files.status(_path(location)) is not None:
+    if is_held(files, location):
         files.delete(_path(location))
 
 

@@ -1,4 +1,4 @@
-"""Files that only a JVM reaches, as on HDFS, to read and to change by Paimon's FileIO."""
+"""Files to read and to change by Paimon's FileIO, where Python cannot."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from spark_apps.orphans.files import ChangeFailedError, ListedFile
 
 class JavaStorage(JavaFiles):
     """The files that the access of the catalog reaches."""
+
+    @property
+    def may_change_tables(self) -> bool:
+        """Yes."""
+        return True
 
     @property
     def largest_move(self) -> int | None:

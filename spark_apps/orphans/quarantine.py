@@ -125,6 +125,11 @@ class Quarantine:
             else:
                 self.files.prune(batch.directory)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left of earlier runs, also no list of what they have moved."""
+        return next(self.batches(), None) is None
+
     def begin(self, name: str, at: Moment, moved: Sequence[ListedFile]) -> MovedFiles:
         """A new batch with its undo list. Moves nothing yet."""
         batch = MovedFiles(self.files, f"{self.directory}/{at.storage_ms:013d}-{name}", self.location)

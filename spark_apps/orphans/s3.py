@@ -20,6 +20,11 @@ class S3Storage(S3Files):
     """Objects that can be copied and deleted: S3 has no rename."""
 
     @property
+    def may_change_tables(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
     def largest_move(self) -> int | None:
         """Bytes of the largest object that S3 copies in one request."""
         return _LARGEST_COPY

@@ -20,6 +20,11 @@ class VolumeStorage(VolumeFiles):
     """Plain files that can be moved and removed."""
 
     @property
+    def may_change_tables(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
     def largest_move(self) -> int | None:
         """No limit."""
         return None

@@ -40,7 +40,7 @@ class Bucket:
 
     @property
     def files(self) -> StorageFiles:
-        found = storage_in(self.catalog, self.engine)
+        found = storage_in(self.catalog, self.engine, {})
         assert found is not None
         return found
 
