@@ -27,7 +27,13 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
             made.close()
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["with-policies", "without-policies"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(True, id="with-policies"),
+        pytest.param(False, id="without-policies", marks=pytest.mark.long),
+    ],
+)
 def policies(request: pytest.FixtureRequest, bed: Bed) -> bool:
     on = bool(request.param)
     bed.enforce(policies=on)
