@@ -22,7 +22,7 @@ from tests.cluster.s3 import REGION
 from tests.spark.lake import Lake
 from tests.spark.s3_lake import S3Lake
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 LOGGED = {"conf": {}, "eventLog": True}
 
 
@@ -69,6 +69,7 @@ def load(lake: Lake, env: Mapping[str, str] = MappingProxyType({}), **more: Any)
     assert done.code == 0, done.log
 
 
+@pytest.mark.long
 @pytest.mark.newest_engine
 def test_a_history_server_shows_the_run_by_its_name(lake: Lake) -> None:
     load(lake, spark=LOGGED)
@@ -84,7 +85,7 @@ def test_without_the_switch_there_is_no_log(lake: Lake) -> None:
     assert not (lake.directory / "warehouse" / DIRECTORY).exists()
 
 
-@pytest.mark.long
+@pytest.mark.newest_engine
 def test_a_warehouse_on_s3_has_the_log_of_a_run_that_has_ended(s3_lake: S3Lake) -> None:
     client = s3_lake.engine.input
     hadoop = {client.endpoint_key: s3_lake.s3.endpoint, client.region_key: REGION, client.path_style_key: "true"}
