@@ -34,7 +34,7 @@ def spec_of(place: str, type_: str) -> dict[str, Any]:
     "place",
     [
         "primary key",
-        pytest.param("partition of keys", marks=pytest.mark.long),
+        "partition of keys",
         pytest.param("sequence", marks=pytest.mark.long),
         pytest.param("partition key", marks=pytest.mark.long),
         pytest.param("bucket key", marks=pytest.mark.long),
