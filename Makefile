@@ -152,7 +152,7 @@ long-properties: properties
 long-apiserver:
 	@$(PYTEST) -m long --junitxml=build/junit-apiserver.xml tests/apiserver
 
-# What is killed or taken away, and what builds images or clusters of its own, are parts of their own: an hour altogether.
+# Faults, and tests that build images or clusters, are parts of their own, so that a part is proven in one sitting.
 E2E_FAULTS := $(addprefix tests/e2e/test_,faults.py exactly_once.py operator_killed.py shared_drivers.py)
 E2E_RELEASES := $(addprefix tests/e2e/test_,architectures.py cluster_lifecycle.py image_context.py install_from_a_registry.py make_release.py own_cluster.py release_lifecycle.py)
 long-node:

@@ -30,8 +30,8 @@ OWN_NODE = "own-node"
 """The group of all tests on the second node. Their marker is `own_node`, because they break the node."""
 WAITING = (OWN_NODE, "apiserver-operator", "spark-hdfs")
 """Groups that start before all others: they take long and mostly wait."""
-JVMS = 3
-"""JVMs of each engine, one after the other or side by side. With one, its tests would be the last to end."""
+GROUPS_OF_ENGINE = 3
+"""Groups of the Spark tests of an engine that need no slow server. If it were one, it would be the last to end."""
 ON_ITS_OWN_SERVER = ("test_bad_day", "test_tenants")
 """Files of tests/apiserver whose tests share a server with no other file."""
 IN_ORDER = ("test_cluster_lifecycle", "test_release_lifecycle")
@@ -68,9 +68,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
             item.add_marker(pytest.mark.xdist_group(group))
         if any(map(item.get_closest_marker, REPEATED)):
             item.add_marker("no_cover")
-    order, first = _order(items), _take_long(items)
+    order, slow = _order(items), _slow_files(items)
     yield
-    items.sort(key=lambda item: (order[_unit(item)], item.path not in first))
+    items.sort(key=lambda item: (order[_unit(item)], item.path not in slow))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -80,7 +80,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         assert not alone, f"{len(alone)} tests are without their group, such as {alone[0]}"
 
 
-def _take_long(items: list[pytest.Item]) -> set[Path]:
+def _slow_files(items: list[pytest.Item]) -> set[Path]:
     """The files of unit tests that take longest. If one of them is the last, the other processes wait for it."""
     repeated = {item.path for item in items if any(map(item.get_closest_marker, REPEATED))}
     return repeated | {item.path for item in items if item.path.stem in START_PYTEST}
@@ -121,9 +121,9 @@ def _servers(item: pytest.Item) -> str | None:
 
 
 def _jvm(item: pytest.Item) -> str | None:
-    """The engine of a Spark test, with a number that JVMS modules in turn have."""
+    """The engine of a Spark test, with the number of its module's group."""
     parameters = getattr(getattr(item, "callspec", None), "params", {})
-    part = sum(item.path.stem.encode()) % JVMS
+    part = sum(item.path.stem.encode()) % GROUPS_OF_ENGINE
     return f"{parameters['engine_id']}-{part}" if "engine_id" in parameters else None
 
 

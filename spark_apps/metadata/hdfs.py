@@ -65,7 +65,12 @@ class HdfsFiles:
         def connect(address: str) -> Any:
             return hdfs_native.Client(f"hdfs://{address}", options, _NO_FILES, **login)
 
-        return cls(NameNodes(addresses_of(authority, options), connect))
+        return cls.with_options(NameNodes(addresses_of(authority, options), connect), options)
+
+    @classmethod
+    def with_options(cls, nodes: NameNodes, options: Mapping[str, str]) -> Self:  # noqa: ARG003  (for subclasses)
+        """The files that these NameNodes have, with the options of Hadoop. Raises UnreadableError."""
+        return cls(nodes)
 
     def read(self, path: str, max_bytes: int = MAX_BYTES) -> bytes | None:
         """The content of a file; None: no such file. Raises UnreadableError for more than `max_bytes`."""

@@ -181,9 +181,10 @@ class _Work:
 
     @property
     def changes_the_table(self) -> bool:
-        """Whether files would be moved, removed or moved back, or the operator's tag would."""
-        mode, has_tag = self.asked.mode, is_held(self.files, self.location)
-        return mode == RESTORE or has_tag or not self.quarantine.is_empty or (mode == DELETE and bool(self.orphans))
+        """Whether the run may move or remove files of the table, those that were moved away, or the operator's tag."""
+        if self.asked.mode == RESTORE or is_held(self.files, self.location) or not self.quarantine.is_empty:
+            return True
+        return self.asked.mode == DELETE and bool(self.orphans)
 
     def perform(self) -> OrphanFiles:
         """Does what is asked for."""

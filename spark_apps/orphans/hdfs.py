@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Final, NoReturn, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NoReturn, Self
 from uuid import uuid4
 
 from hdfs_native import WriteOptions
 
-from spark_apps.failures.errors import RunError
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.hdfs import ANSWER_S, CONTENT_S, HdfsFiles, plain, readable
+from spark_apps.metadata.namenodes import NameNodes
 from spark_apps.orphans.files import ChangeFailedError, ListedFile
-from spark_apps.storage import hadoop
 
 _UMASK: Final = "fs.permissions.umask-mode"
 _DEFAULT_UMASK: Final = "022"
@@ -32,19 +31,12 @@ class HdfsStorage(HdfsFiles):
     umask: int = 0
     """The permissions that new files and directories lack: hdfs-native does not read Hadoop's setting of it."""
 
-    @classmethod
-    def of(cls, warehouse: str, hadoop_options: Mapping[str, str]) -> Self:
-        """The HDFS of the warehouse, as the variables of the Pod say. Raises UnreadableError."""
-        found = super().of(warehouse, hadoop_options)
-        try:
-            return replace(found, umask=_umask({**hadoop.options(), **hadoop_options}))
-        except (RunError, OSError) as error:
-            raise UnreadableError(f"{warehouse}: {error}") from error
+    may_change_tables: ClassVar[bool] = False
 
-    @property
-    def may_change_tables(self) -> bool:
-        """No: see above."""
-        return False
+    @classmethod
+    def with_options(cls, nodes: NameNodes, options: Mapping[str, str]) -> Self:
+        """The files that these NameNodes have. Raises UnreadableError for a umask that only Hadoop reads."""
+        return cls(nodes, umask=_umask(options))
 
     @property
     def largest_move(self) -> int | None:

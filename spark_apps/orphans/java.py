@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, ClassVar
 
 from spark_apps.catalog.java_files import JavaFiles, require_missing
 from spark_apps.failures.causes import root_message
@@ -14,10 +14,7 @@ from spark_apps.orphans.files import ChangeFailedError, ListedFile
 class JavaStorage(JavaFiles):
     """The files that the access of the catalog reaches."""
 
-    @property
-    def may_change_tables(self) -> bool:
-        """Yes."""
-        return True
+    may_change_tables: ClassVar[bool] = True
 
     @property
     def largest_move(self) -> int | None:

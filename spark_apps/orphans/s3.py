@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -19,10 +19,7 @@ _LARGEST_COPY: Final = 5 << 30
 class S3Storage(S3Files):
     """Objects that can be copied and deleted: S3 has no rename."""
 
-    @property
-    def may_change_tables(self) -> bool:
-        """Yes."""
-        return True
+    may_change_tables: ClassVar[bool] = True
 
     @property
     def largest_move(self) -> int | None:

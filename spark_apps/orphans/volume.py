@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from spark_apps.metadata.volume import VolumeFiles, local, readable
 from spark_apps.orphans.files import ChangeFailedError, ListedFile
@@ -19,10 +19,7 @@ _MS: Final = 1_000_000
 class VolumeStorage(VolumeFiles):
     """Plain files that can be moved and removed."""
 
-    @property
-    def may_change_tables(self) -> bool:
-        """Yes."""
-        return True
+    may_change_tables: ClassVar[bool] = True
 
     @property
     def largest_move(self) -> int | None:

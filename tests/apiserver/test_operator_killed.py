@@ -107,7 +107,7 @@ def status_written(replicas: Replicas) -> None:
 
 POINTS = [run_named, intent_written, pod_created, pod_running, pod_finished, end_stored, status_written]
 IN_EVERY_RUN = [intent_written, pod_created, end_stored]
-"""The points with something written that its owner's status does not have. In memory, every write is such a point."""
+"""Points at which something is written that its owner does not know yet. The unit tests kill at every write."""
 
 
 def _row(point: Callable[[Replicas], None]) -> ParameterSet:

@@ -1,4 +1,4 @@
-"""Orphan files on a real HDFS, found, moved and restored without a JVM."""
+"""Orphan files on a real HDFS: reported without a JVM, and moved away only by one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spark_apps.metadata import files_in
 from spark_apps.operations import remove_orphan_files
 from spark_apps.orphans import storage_in
 from spark_apps.orphans.files import ChangeFailedError, ListedFile, StorageFiles
-from spark_apps.orphans.times import Moment
+from spark_apps.orphans.times import Moment, moment_of
 from tests.cluster.hdfs import realm
 from tests.cluster.hdfs.servers import Hdfs
 from tests.spark.hdfs_lake import pod_environment
@@ -53,7 +53,7 @@ class Folder:
         return sorted(each.removeprefix(root) for each in self.hdfs.shell("-ls", "-R", "-C", root).split())
 
     def upload(self, table: WholeTable) -> None:
-        """Replaces the table by what this one has now."""
+        """Copies the table as it is now."""
         self.hdfs.shell("-put", "-f", str(table.root), f"{self.directory}/shop.db/")
         self.hdfs.shell("-chown", "-R", realm.USER, self.directory)
 
@@ -114,7 +114,7 @@ def test_orphans_are_reported_without_a_jvm_and_moved_away_only_by_one(folder: F
     assert (found.files, found.orphans, found.report) == (len(table.paths()), 50, folder.newest_report())
     changes = folder.hdfs.changes
     assert folder.run("Delete", 12) is folder.run("Restore", 12) is None
-    assert folder.hdfs.changes == changes, "a run that needs a JVM leaves all to it"
+    assert folder.hdfs.changes == changes, "a run that needs a JVM writes no report before it"
     assert folder.paths("shop.db/orders") == before
 
 
@@ -124,6 +124,7 @@ def test_files_are_written_listed_and_removed(folder: Folder) -> None:
         files.write(f"{table}/{name}", content)
     found = sorted(files.walk(table))
     assert [(each.path, each.size) for each in found] == [("a", 1), ("d=1%2F2/b #?", 5), ("d=1%2F2/c", 1)]
+    assert abs(moment_of(files, f"{folder.catalog.warehouse}/{OWN}").storage_ms / 1000 - time.time()) < 60
     assert abs(found[0].modified_ms / 1000 - time.time()) < 60
     assert files.status(f"{table}/a") == ListedFile(f"{table}/a", 1, found[0].modified_ms)
     assert files.status(f"{table}/none") is None

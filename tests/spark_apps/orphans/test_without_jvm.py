@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -70,11 +70,17 @@ def test_the_jvm_is_needed_for_a_table_that_is_not_as_expected(
 
 
 class ReportsOnly(VolumeStorage):
-    """Files of a storage that only a JVM may change, as HDFS."""
+    """Files of a storage that only a JVM may change, as HDFS. Fails at a change of anything but reports."""
 
-    @property
-    def may_change_tables(self) -> bool:
-        return False
+    may_change_tables: ClassVar[bool] = False
+
+    def write(self, path: str, content: bytes) -> None:
+        assert "/_orphan-files/reports/" in path, path
+        super().write(path, content)
+
+    def delete(self, path: str) -> None:
+        assert "/_orphan-files/reports/" in path, path
+        super().delete(path)
 
     def move(self, source: str, target: str) -> None:
         raise AssertionError(f"{source} is moved to {target}")
