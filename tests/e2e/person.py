@@ -78,7 +78,12 @@ class Person:
 
 @contextmanager
 def account(name: str, programs: Mapping[str, Path], kubeconfig: Path) -> Iterator[Person]:
-    """Adds the account, with a clone of this checkout's commit. Removes it with all its files and processes."""
+    """Adds the account, with a clone of this checkout's commit. Removes it with all its files and processes.
+
+    One of this name is what a killed test has left, and is removed first.
+    """
+    if subprocess.run(["id", name], capture_output=True, check=False).returncode == 0:
+        _remove(name)
     subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", name], check=True)
     try:
         person = Person(name, Path("/home") / name)
