@@ -96,6 +96,8 @@ class Engine:
     """Whether a compaction of a table without key and buckets fails if rows of its files are deleted meanwhile."""
     expires_changelogs_with_index: bool
     """Whether changelogs expire whose snapshots have an index, of dynamic buckets or deletion vectors."""
+    rewrites_expired_records: bool
+    """Whether a full compaction rewrites the only sorted run of a bucket where its records have expired."""
     metastores: frozenset[str]
     locks: frozenset[str]
     """Who keeps the locks that serialise commits: PostgreSQL for the metastore Jdbc, Hive for Hive."""
@@ -286,6 +288,7 @@ def _observed(entry: Json) -> dict[str, Any]:
         "names_statistics": entry["namesStatistics"],
         "checks_lost_deletes": entry["checksLostDeletes"],
         "expires_changelogs_with_index": entry["expiresChangelogsWithIndex"],
+        "rewrites_expired_records": entry["rewritesExpiredRecords"],
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from paimon_contract.job import Job
@@ -14,6 +14,7 @@ from spark_apps.catalog.decoded_partitions import keys_of
 from spark_apps.failures.errors import RunError
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.compaction_need import partitions_in_need
+from spark_apps.metadata.expired_records import partitions_with_expired
 from spark_apps.metadata.health import small_files_of
 from spark_apps.metadata.observation import Contents, Observer
 from spark_apps.metadata.table_files import location_of
@@ -71,6 +72,9 @@ def scope_of(
     observer = Observer(files, location_of(job), schema)
     contents = observer.observe().contents
     chosen = () if contents is None else partitions_in_need(contents, schema, thresholds)
+    if contents is not None and thresholds.records is not None:
+        expired = partitions_with_expired(observer, contents, thresholds.records, datetime.now(UTC))
+        chosen += tuple(sorted(expired.difference(chosen)))
     return Scope(schema, contents, idle_partitions(observer, contents, chosen, idle_since))
 
 

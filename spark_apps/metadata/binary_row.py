@@ -1,4 +1,4 @@
-"""Partitions of manifest entries: rows in Paimon's binary form, decoded by the types of the partition keys.
+"""Rows in Paimon's binary form, in manifest entries: partitions, and the least values of a file's columns.
 
 A serialized row is its number of fields (4 bytes, big-endian) and the row: a header with the null bits, 8 bytes a field
 (little-endian), then the values that do not fit there.
@@ -22,6 +22,7 @@ _COMPACT_TIMESTAMP: Final = 3
 _COMPACT_DECIMAL: Final = 18
 _INLINE: Final = 0x80
 """Bit of a field's last byte: the value is in the field itself, and the other bits are its length."""
+_MALFORMED: Final = (struct.error, ValueError, IndexError, OverflowError, ArithmeticError)
 _NUMBERS: Final = {"BOOLEAN": "<?", "TINYINT": "<b", "SMALLINT": "<h", "INT": "<i", "BIGINT": "<q"}
 
 
@@ -31,10 +32,26 @@ def partition_values(serialized: bytes, types: Sequence[DataType]) -> tuple[Valu
         arity, row = struct.unpack_from(">i", serialized)[0], serialized[4:]
         if arity != len(types):
             raise UnreadableError(f"a partition has {arity} values, and the table {len(types)} partition keys")
-        start = (len(types) + 63 + 8) // 64 * 8
+        start = _start(len(types))
         return tuple(_field(row, start + 8 * i, type_, i) for i, type_ in enumerate(types))
-    except (struct.error, ValueError, IndexError, OverflowError, ArithmeticError) as error:
+    except _MALFORMED as error:
         raise UnreadableError(f"a partition cannot be decoded: {error}") from error
+
+
+def value_at(serialized: bytes, index: int, columns: int, type_: DataType) -> Value:
+    """The value of one column in a row of so many. Raises UnreadableError, also for a type that cannot be decoded."""
+    try:
+        (arity,) = struct.unpack_from(">i", serialized)
+        if arity != columns:
+            raise UnreadableError(f"a row has {arity} values instead of {columns}")
+        return _field(serialized[4:], _start(columns) + 8 * index, type_, index)
+    except _MALFORMED as error:
+        raise UnreadableError(f"a value of type {type_.name} cannot be decoded: {error}") from error
+
+
+def _start(columns: int) -> int:
+    """Where the first field of a row is."""
+    return (columns + 63 + 8) // 64 * 8
 
 
 def _field(row: bytes, at: int, type_: DataType, index: int) -> Value:
@@ -45,7 +62,7 @@ def _field(row: bytes, at: int, type_: DataType, index: int) -> Value:
     if decode is not None:
         return decode(row, at, type_)
     if type_.name not in _NUMBERS:
-        raise UnreadableError(f"partition keys of type {type_.name} cannot be decoded")
+        raise UnreadableError(f"values of type {type_.name} cannot be decoded")
     return struct.unpack_from(_NUMBERS[type_.name], row, at)[0]
 
 

@@ -4,11 +4,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from paimon_engines.loader import load_engine
 from tests.spark.lake import Lake, RefusedBySparkError
 from tests.spark.retention_limit import DAY, Limit
+
+
+def by_schedule(lake: Lake, sorted_runs: int) -> dict[str, Any]:
+    """The result of a full compaction as the operator's schedule asks for it."""
+    in_single_runs = load_engine(lake.engine.id).rewrites_expired_records
+    age = {"seconds": 3 * DAY, "column": "at", "inSingleRuns": in_single_runs}
+    return lake.compact(thresholds={"sortedRuns": sorted_runs, "records": age}).ok()
+
+
+def test_a_schedule_takes_the_partitions_whose_records_have_expired_and_no_other(lake: Lake) -> None:
+    """An engine that removes records only where it merges has nothing to do for the only sorted run of a bucket."""
+    options = {"bucket": "1", "write-only": "true", "record-level.expire-time": "3 d", "record-level.time-field": "at"}
+    columns = {"dt": "STRING", "id": "BIGINT", "at": "INT NOT NULL"}
+    lake.provision(columns, keys=["dt", "id"], partitions=["dt"], options=options).ok()
+    old, new = "('old', 1, 1000), ('old', 2, 2000000000)", "('new', 1, 2000000000)"
+    lake.outside(f"INSERT INTO outside.shop.orders VALUES {old}, {new}")
+    removes = load_engine(lake.engine.id).rewrites_expired_records
+    assert by_schedule(lake, 2)["compactedPartitions"] == (1 if removes else 0)
+    assert len(lake.rows()) == (2 if removes else 3)
+    snapshots = lake.snapshots()
+    assert by_schedule(lake, 2)["compactedPartitions"] == 0, "what it leaves is no reason for another"
+    assert lake.snapshots() == snapshots
+    lake.compact().ok()
+    assert len(lake.rows()) == (2 if removes else 3), "and a compaction of everything finds no more"
+    lake.outside(f"INSERT INTO outside.shop.orders VALUES {old}, {new}")
+    assert by_schedule(lake, 5)["compactedPartitions"] == 1, "files of the old partition are merged below the threshold"
+    assert sorted((row["dt"], row["id"]) for row in lake.rows()) == [("new", 1), ("old", 2)]
 
 
 def _limit() -> Limit:

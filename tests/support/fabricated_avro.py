@@ -33,6 +33,12 @@ class DataFile:
     """Where it lies, if not in its bucket."""
     schema: int = 0
     """Id of the schema that it was written with."""
+    least: tuple[int | None, ...] = ()
+    """The least value of each column that has statistics, as numbers of 8 bytes."""
+    nulls: tuple[int, ...] | None = None
+    """How many values of these columns are NULL."""
+    columns: tuple[str, ...] | None = None
+    """The names of these columns. None: they are all of the schema."""
 
 
 def data_file(name: str, **fields: Any) -> DataFile:
@@ -53,6 +59,9 @@ def _record(name: str, **fields: Any) -> Record:
 
 
 _STATS = _record("record_STATS", _MIN_VALUES="bytes", _MAX_VALUES="bytes", _NULL_COUNTS=_optional("long"))
+_VALUE_STATS = _record(
+    "record_VALUE_STATS", _MIN_VALUES="bytes", _MAX_VALUES="bytes", _NULL_COUNTS=_optional(_array(_optional("long")))
+)
 _NO_STATS = {"_MIN_VALUES": b"", "_MAX_VALUES": b"", "_NULL_COUNTS": None}
 _LIST = _record(
     "record",
@@ -69,6 +78,7 @@ _FILE = {
     "_FILE_SIZE": "long",
     "_ROW_COUNT": "long",
     "_KEY_STATS": _STATS,
+    "_VALUE_STATS": _VALUE_STATS,
     "_SCHEMA_ID": "long",
     "_LEVEL": "int",
     "_EXTRA_FILES": _array("string"),
@@ -79,7 +89,12 @@ _RANGE = {"f0": "string", "f1": "int", "f2": "int"}
 FORMATS: dict[str, tuple[Record, Record]] = {
     "0.9": (_FILE, _RANGE),
     "1.4": (
-        _FILE | {"_EXTERNAL_PATH": _optional("string"), "_WRITE_COLS": _optional(_array("string"))},
+        _FILE
+        | {
+            "_VALUE_STATS_COLS": _optional(_array("string")),
+            "_EXTERNAL_PATH": _optional("string"),
+            "_WRITE_COLS": _optional(_array("string")),
+        },
         _RANGE | {"_CARDINALITY": _optional("long")},
     ),
 }
@@ -166,12 +181,22 @@ def binary_row(*values: str | None) -> bytes:
     return struct.pack(">i", len(values)) + head + fixed + rest
 
 
+def number_row(values: Sequence[int | None]) -> bytes:
+    """A serialized BinaryRow of numbers of up to 8 bytes, and of timestamps in milliseconds."""
+    nulls = sum(1 << (8 + i) for i, value in enumerate(values) if value is None)
+    fixed = b"".join(struct.pack("<q", value or 0) for value in values)
+    return struct.pack(">i", len(values)) + nulls.to_bytes((len(values) + 71) // 64 * 8, "little") + fixed
+
+
 def _of_file(file: DataFile) -> Record:
+    least = number_row(file.least)
     return {
         "_FILE_NAME": file.name,
         "_FILE_SIZE": file.size,
         "_ROW_COUNT": file.rows,
         "_KEY_STATS": _NO_STATS,
+        "_VALUE_STATS": {"_MIN_VALUES": least, "_MAX_VALUES": least, "_NULL_COUNTS": file.nulls and list(file.nulls)},
+        "_VALUE_STATS_COLS": file.columns and list(file.columns),
         "_SCHEMA_ID": file.schema,
         "_LEVEL": file.level,
         "_EXTRA_FILES": list(file.extra),

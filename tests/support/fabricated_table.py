@@ -26,6 +26,11 @@ START_MS = 1_700_000_000_000
 
 def schema_of(**members: Any) -> TableSchema:
     """The schema of a fabricated table: partitioned by `day`, with a primary key, files below 70 bytes are small."""
+    return read_schema_file(json.dumps(schema_document(**members)))
+
+
+def schema_document(**members: Any) -> dict[str, Any]:
+    """The schema file of `schema_of`."""
     usual = {
         "version": 3,
         "id": 0,
@@ -40,7 +45,7 @@ def schema_of(**members: Any) -> TableSchema:
         "comment": "",
         "timeMillis": START_MS,
     }
-    return read_schema_file(json.dumps(usual | members))
+    return usual | members
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,12 @@ class FabricatedTable:
         self._forget([id_ for id_ in self._history if id_ > to])
         self.live, self.deleted = dict(self._history[to].live), self._history[to].deleted
         self.write_hint(to)
+        return self
+
+    def write_schema(self, **members: Any) -> Self:
+        """Writes the schema of `schema_of`."""
+        document = schema_document(**members)
+        self._put(self.root / "schema" / f"schema-{document['id']}", json.dumps(document).encode())
         return self
 
     def tag(self, name: str, snapshot: int) -> Self:

@@ -13,6 +13,18 @@ _SECONDS: Final = {"ms": 0.001, "s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecordAge(Document):
+    """The records that a compaction removes by their age."""
+
+    seconds: int
+    """A record is removed once its time is longer ago."""
+    column: str
+    """Its time."""
+    in_single_runs: bool
+    """Whether a full compaction rewrites the only sorted run of a bucket for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CompactThresholds(Document):
     """A partition is compacted where one of these is reached. None: it is no reason."""
 
@@ -26,6 +38,8 @@ class CompactThresholds(Document):
     """Deleted rows of 100, in the whole table. If it is reached, all partitions are compacted."""
     unsorted_files: int | None = None
     """Files of the partition that no sort compaction has made."""
+    records: RecordAge | None = None
+    """A file of the partition may have such a record."""
 
 
 @dataclass(frozen=True, kw_only=True)

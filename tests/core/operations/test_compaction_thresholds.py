@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from paimon_contract.parameters.compact import CompactParameters, CompactThresholds
+from paimon_contract.parameters.compact import CompactParameters, CompactThresholds, RecordAge
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.operations.registry import OPERATIONS
 from paimon_operator.core.spec.context import TableContext
@@ -52,6 +52,29 @@ def test_the_job_has_the_thresholds_that_hold_when_it_is_written(
     measure(seen, sortedRunsMax=9, smallFilesMax=9)
     seen.settle()
     assert job_of_active_run(seen).thresholds == expected, sentence
+
+
+@pytest.mark.parametrize(
+    ("strategy", "engine", "expected"),
+    [
+        ("minor", "paimon-1.4", None),
+        ("full", "paimon-1.4", RecordAge(seconds=90 * 86_400, column="at", in_single_runs=True)),
+        ("full", "paimon-0.9", RecordAge(seconds=90 * 86_400, column="at", in_single_runs=False)),
+    ],
+)
+def test_a_full_compaction_also_takes_partitions_whose_records_expire(
+    strategy: str, engine: str, expected: RecordAge | None
+) -> None:
+    columns = [{"name": "id", "type": "BIGINT"}, {"name": "at", "type": "INT NOT NULL"}]
+    retention = {"records": {"expireTime": "90d", "timeField": "at"}}
+    seen = measured_table(compaction(strategy), schema={"columns": columns, "primaryKeys": ["id"]}, retention=retention)
+    seen.wait(hours=1)
+    measure(seen, sortedRunsMax=9, smallFilesMax=9)
+    seen.settle()
+    seen.operator = builders.operator_facts(default_engine=engine)
+    thresholds = job_of_active_run(seen).thresholds
+    assert thresholds is not None
+    assert thresholds.records == expected
 
 
 @pytest.mark.parametrize("partitions", [None, [{"dt": "2026-11-21"}]])

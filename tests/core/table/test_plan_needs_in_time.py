@@ -72,11 +72,7 @@ def test_records_expire_where_nothing_is_to_be_merged() -> None:
     )
     seen.wait(hours=1)
     measure(seen)
-    assert starts(seen)
-    assert seen.catalog is not None
-    parameters = build_job(seen.active, seen.table, seen.catalog, seen.operator).parameters
-    assert isinstance(parameters, CompactParameters)
-    assert parameters.thresholds is None, "the driver takes every partition"
+    assert starts(seen), "the driver finds the partitions in which a record is too old"
 
 
 def test_a_full_compaction_by_a_higher_threshold_leaves_work_to_minor() -> None:

@@ -66,7 +66,7 @@ UNDECODABLE: dict[str, tuple[str, bytes, str]] = {
     "a text of a negative length": ("STRING", row_of(struct.pack("<ii", -9, 16)), "lies outside of its row"),
     "a text that is not UTF-8": ("STRING", row_of(b"\xff" + bytes(6) + b"\x81"), "cannot be decoded"),
     "a day after the last": ("DATE", row_of(struct.pack("<i", 2**31 - 1)), "cannot be decoded"),
-    "a type that is not decoded": ("DOUBLE", row_of(bytes(8)), "keys of type DOUBLE cannot be decoded"),
+    "a type that is not decoded": ("DOUBLE", row_of(bytes(8)), "values of type DOUBLE cannot be decoded"),
 }
 
 

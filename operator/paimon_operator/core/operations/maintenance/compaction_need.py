@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from paimon_contract.parameters.compact import CompactThresholds
+from paimon_contract.parameters.compact import CompactThresholds, RecordAge
 from paimon_operator.api.compaction import (
     CompactStrategy,
     FullCompaction,
@@ -53,7 +53,7 @@ def compaction_need(context: TableContext, status: TableStatus, strategy: Compac
     health, when = holding_measurement(context, status), _merging(context, strategy)
     if health is None or when is None or not _is_measured(context.spec, health, when):
         return UNKNOWN
-    if _expires_records(context, strategy):
+    if _record_age(context, strategy) is not None:
         shown = (*_of_files(context.spec, health, when, strategy), *_of_time(context, status, when, strategy))
         return unknown_with(shown, health.observed_at)
     if not has_work(context.spec, health, strategy):
@@ -71,12 +71,12 @@ def compaction_need(context: TableContext, status: TableStatus, strategy: Compac
 def job_thresholds(context: TableContext, status: TableStatus, strategy: CompactStrategy) -> CompactThresholds | None:
     """What the run compares each partition with. Once a time is over, that is anything that can be merged.
 
-    None: it takes everything, because the strategy has no schedule, or because records expire.
+    None: it takes everything, because the strategy has no schedule.
     """
     if strategy is CompactStrategy.SORT:
         return sort_thresholds(context, status)
     when, spec = _merging(context, strategy), context.spec
-    if when is None or _expires_records(context, strategy):
+    if when is None:
         return None
     level0 = 1 if waits_for_compaction(spec, strategy) else None
     ratio = when.delete_ratio if isinstance(when, FullThresholds) else None
@@ -89,6 +89,7 @@ def job_thresholds(context: TableContext, status: TableStatus, strategy: Compact
         level0_files=level0,
         small_files=_MERGEABLE if is_late else when.small_files_per_partition,
         delete_percent=deleted,
+        records=_record_age(context, strategy),
     )
 
 
@@ -152,10 +153,13 @@ def has_work(spec: PaimonTableSpec, health: Health, strategy: CompactStrategy) -
     return mergeable or (waits_for_compaction(spec, strategy) and (health.level0_files_max or 0) > 0)
 
 
-def _expires_records(context: TableContext, strategy: CompactStrategy) -> bool:
-    """Whether the strategy removes records by their age, wherever they are: a measurement does not show these."""
+def _record_age(context: TableContext, strategy: CompactStrategy) -> RecordAge | None:
+    """The records that the strategy removes, wherever they are: a measurement does not show these."""
     retention = context.effective.retention
-    return strategy is CompactStrategy.FULL and retention is not None and retention.records is not None
+    if strategy is not CompactStrategy.FULL or retention is None or retention.records is None:
+        return None
+    seconds, column = int(delta(retention.records.expire_time).total_seconds()), retention.records.time_field
+    return RecordAge(seconds=seconds, column=column, in_single_runs=context.engine.rewrites_expired_records)
 
 
 def waits_for_compaction(spec: PaimonTableSpec, strategy: CompactStrategy) -> bool:
