@@ -39,9 +39,9 @@ async def due(operator: OperatorInMemory, *names: str, **spec: object) -> None:
     await operator.pass_time(hours=1)
 
 
-async def shared(operator: OperatorInMemory, *names: str) -> SharedDriver:
+async def shared(operator: OperatorInMemory, *names: str, **spec: object) -> SharedDriver:
     """The driver of the Pod that their expiries share."""
-    await due(operator, *names)
+    await due(operator, *names, **spec)
     await operator.pass_time(seconds=WINDOW_S)
     driver = await SharedDriver.start(operator)
     driver.result = {"expired": 1, **MEASURED, "seenSnapshot": 5, "seenCommit": "2/00000000"}
@@ -82,6 +82,15 @@ async def test_what_is_due_together_shares_one_pod_in_a_sensible_order(operator:
     assert "activeRun" not in status(operator)
     assert own_pods(operator) == {}
     assert shared_pods(operator) == []
+
+
+async def test_marks_that_are_due_together_with_expiries_share_their_pod(operator: OperatorInMemory) -> None:
+    marks = {"schedule": "0 * * * *", "timeInterval": "1d", "idleTime": "1h"}
+    driver = await shared(operator, "a", spec__markPartitionsDone=marks)
+    assert driver.types == [f"a {type_}" for type_ in ("ExpirePartitions", "MarkPartitionsDone", "ExpireSnapshots")]
+    await driver.finish()
+    assert runs_of(operator, "a", "Succeeded") == sorted(["MarkPartitionsDone", *EXPIRIES])
+    assert own_pods(operator) == {}
 
 
 async def test_the_companions_of_many_tables_come_after_the_first_runs_of_all(operator: OperatorInMemory) -> None:

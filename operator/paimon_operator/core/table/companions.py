@@ -103,8 +103,8 @@ def _may_share(run: PaimonRun | None) -> bool:
 
 def _may_be_companion(context: TableContext, status: TableStatus, work: DueRun) -> bool:
     """Whether it is maintenance by schedule whose Pod may have other runs."""
-    is_maintenance = work.trigger is RunTrigger.SCHEDULE and registry.OPERATIONS.of(work.type_).in_windows
-    return is_maintenance and not _begins_larger(context, status, work)
+    is_maintenance = registry.OPERATIONS.of(work.type_).is_held_with_maintenance
+    return work.trigger is RunTrigger.SCHEDULE and is_maintenance and not _begins_larger(context, status, work)
 
 
 def _begins_larger(context: TableContext, status: TableStatus, work: DueRun) -> bool:
