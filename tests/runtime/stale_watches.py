@@ -17,7 +17,7 @@ from paimon_operator.core.naming import is_batch
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.cache import DELIVERED
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended
-from tests.support import pods
+from tests.support import end_state, pods
 from tests.support.object_store import Json, ObjectStore
 from tests.support.virtual_time import VirtualTime
 
@@ -191,7 +191,7 @@ class World:
         await self._settle()
 
     def _pods(self) -> Sequence[Json]:
-        return [self.store.peek(Kind.POD, SHOP, name) or {} for name in self.store.names(Kind.POD)]
+        return self._all(Kind.POD)
 
     async def drive(self) -> None:
         """The kubelet's next step for each Pod that has not ended."""
@@ -214,22 +214,19 @@ class World:
         self.performed.append((type_, owner))
         self.store.set_status(Kind.POD, SHOP, name, pods.ended(0, _result(owner, type_), finished=self.time.now()))
 
-    def state(self) -> list[tuple[object, ...]]:
-        """What is left: each object with its generation, finalizers and conditions, without names that time changes."""
-        found: list[tuple[object, ...]] = []
-        for kind in (Kind.TABLE, Kind.CATALOG):
-            for name in self.store.names(kind):
-                body = self.store.peek(kind, SHOP, name) or {}
-                status = body.get("status") or {}
-                conditions = [(each["type"], each["status"], each["reason"]) for each in status.get("conditions", ())]
-                finalizers = tuple(body["metadata"].get("finalizers") or ())
-                found.append((kind, name, body["metadata"]["generation"], finalizers, *conditions))
-        return [*found, *self.active_runs()]
+    def state(self) -> list[end_state.Left]:
+        """What is left."""
+        objects = [end_state.of_object(body) for kind in (Kind.TABLE, Kind.CATALOG) for body in self._all(kind)]
+        config_maps = end_state.of_config_maps(self._all(Kind.CONFIG_MAP))
+        return [*objects, *end_state.of_runs(self._all(Kind.RUN)), *end_state.of_pods(self._pods()), config_maps]
+
+    def _all(self, kind: Kind) -> Sequence[Json]:
+        return [self.store.peek(kind, SHOP, name) or {} for name in self.store.names(kind)]
 
     def active_runs(self) -> list[tuple[object, ...]]:
         """Tables with a run that has not ended."""
-        tables = {name: self.store.peek(Kind.TABLE, SHOP, name) or {} for name in self.store.names(Kind.TABLE)}
-        return [(name,) for name, body in tables.items() if "activeRun" in (body.get("status") or {})]
+        names = ((body["metadata"]["name"], body.get("status") or {}) for body in self._all(Kind.TABLE))
+        return [(name,) for name, status in names if "activeRun" in status]
 
 
 def _result(run: str, type_: str) -> str:
