@@ -322,6 +322,8 @@ class Outcome(Document):
     after: ResultMeasure | None = None
     compacted_partitions: int | None = None
     """Partitions that were compacted; 0: no partition needed it. None: which ones is Paimon's choice."""
+    only_for_records: int | None = None
+    """Those of them that reached no threshold: records had expired there."""
     write: LoadSummary | None = None
     expired: int | None = None
     described: int | None = None

@@ -40,6 +40,8 @@ class Scope:
     schema: TableSchema
     contents: Contents | None
     partitions: tuple[bytes, ...]
+    only_for_records: int | None = None
+    """Those of them that reach no threshold. None: records do not expire."""
 
     def batches(self, *, by_small_files: bool) -> list[Batch]:
         """The calls. One for all rows where SQL cannot name the partitions."""
@@ -72,10 +74,11 @@ def scope_of(
     observer = Observer(files, location_of(job), schema)
     contents = observer.observe().contents
     chosen = () if contents is None else partitions_in_need(contents, schema, thresholds)
-    if contents is not None and thresholds.records is not None:
-        expired = partitions_with_expired(observer, contents, thresholds.records, datetime.now(UTC))
-        chosen += tuple(sorted(expired.difference(chosen)))
-    return Scope(schema, contents, idle_partitions(observer, contents, chosen, idle_since))
+    if contents is None or thresholds.records is None:
+        return Scope(schema, contents, idle_partitions(observer, contents, chosen, idle_since))
+    expired = partitions_with_expired(observer, contents, thresholds.records, datetime.now(UTC)).difference(chosen)
+    taken = idle_partitions(observer, contents, (*chosen, *sorted(expired)), idle_since)
+    return Scope(schema, contents, taken, only_for_records=sum(each in expired for each in taken))
 
 
 def idle_partitions(

@@ -23,6 +23,8 @@ _COMPACT_DECIMAL: Final = 18
 _INLINE: Final = 0x80
 """Bit of a field's last byte: the value is in the field itself, and the other bits are its length."""
 _MALFORMED: Final = (struct.error, ValueError, IndexError, OverflowError, ArithmeticError)
+_INTEGERS: Final = frozenset({"INT", "BIGINT"})
+_TIMESTAMPS: Final = frozenset({"TIMESTAMP", "TIMESTAMP_LTZ"})
 _NUMBERS: Final = {"BOOLEAN": "<?", "TINYINT": "<b", "SMALLINT": "<h", "INT": "<i", "BIGINT": "<q"}
 
 
@@ -38,15 +40,30 @@ def partition_values(serialized: bytes, types: Sequence[DataType]) -> tuple[Valu
         raise UnreadableError(f"a partition cannot be decoded: {error}") from error
 
 
-def value_at(serialized: bytes, index: int, columns: int, type_: DataType) -> Value:
-    """The value of one column in a row of so many. Raises UnreadableError, also for a type that cannot be decoded."""
+def number_at(serialized: bytes, index: int, columns: int, type_: DataType) -> int | None:
+    """The integer in one column of a row of so many, or the milliseconds of a timestamp; None for NULL.
+
+    Raises UnreadableError, also for a column of another type.
+    """
     try:
         (arity,) = struct.unpack_from(">i", serialized)
-        if arity != columns:
-            raise UnreadableError(f"a row has {arity} values instead of {columns}")
-        return _field(serialized[4:], _start(columns) + 8 * index, type_, index)
+        if arity != columns or type_.name not in _INTEGERS | _TIMESTAMPS:
+            raise UnreadableError(f"a row of {arity} values has no number of type {type_.name} in {columns} columns")
+        row, at = serialized[4:], _start(columns) + 8 * index
+        if _is_null(row, index):
+            return None
+        return _millis(row, at, type_)[0] if type_.name in _TIMESTAMPS else _integer(row, at, type_)
     except _MALFORMED as error:
         raise UnreadableError(f"a value of type {type_.name} cannot be decoded: {error}") from error
+
+
+def _integer(row: bytes, at: int, type_: DataType) -> int:
+    return int(struct.unpack_from(_NUMBERS[type_.name], row, at)[0])
+
+
+def _is_null(row: bytes, index: int) -> bool:
+    bit = index + 8  # the first byte is the kind of the row
+    return bool(row[bit // 8] >> bit % 8 & 1)
 
 
 def _start(columns: int) -> int:
@@ -55,8 +72,7 @@ def _start(columns: int) -> int:
 
 
 def _field(row: bytes, at: int, type_: DataType, index: int) -> Value:
-    bit = index + 8  # the first byte is the kind of the row
-    if row[bit // 8] >> bit % 8 & 1:
+    if _is_null(row, index):
         return None
     decode = _DECODERS.get(type_.name)
     if decode is not None:
@@ -91,13 +107,18 @@ def _date(row: bytes, at: int, type_: DataType) -> date:
 
 def _timestamp(row: bytes, at: int, type_: DataType) -> datetime:
     """Digits below a microsecond are cut off. A type with local time zone is an instant in UTC."""
+    millis, nanos = _millis(row, at, type_)
+    found = _EPOCH + timedelta(milliseconds=millis, microseconds=nanos // 1000)
+    return found.replace(tzinfo=UTC) if type_.name == "TIMESTAMP_LTZ" else found
+
+
+def _millis(row: bytes, at: int, type_: DataType) -> tuple[int, int]:
+    """The milliseconds, and the nanoseconds beyond them."""
     nanos, place = 0, at
     if not type_.args or type_.args[0] > _COMPACT_TIMESTAMP:  # (without a precision it is 6)
         nanos, place = struct.unpack_from("<ii", row, at)
         _slice(row, place, 8)
-    (millis,) = struct.unpack_from("<q", row, place)
-    found = _EPOCH + timedelta(milliseconds=millis, microseconds=nanos // 1000)
-    return found.replace(tzinfo=UTC) if type_.name == "TIMESTAMP_LTZ" else found
+    return struct.unpack_from("<q", row, place)[0], nanos
 
 
 def _decimal(row: bytes, at: int, type_: DataType) -> Decimal:

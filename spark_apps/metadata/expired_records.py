@@ -1,7 +1,8 @@
 """Partitions with records that a full compaction would remove by their age, by the least time that each file has.
 
-As Paimon decides (RecordLevelExpire and CompactStrategy.pickFullCompaction): a bucket of several sorted runs is merged
-whatever its records are; the only run of a bucket is rewritten for files that are known to have an expired record.
+As Paimon decides (CompactStrategy.pickFullCompaction and RecordLevelExpire): it rewrites a bucket of several sorted
+runs, or with a run below the highest level, whatever its records are. In a single run of the highest level it rewrites
+the files that are known to have an expired record.
 """
 
 from __future__ import annotations
@@ -10,31 +11,37 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
 from paimon_contract.parameters.compact import RecordAge
 from paimon_schema.data_types import DataType
+from paimon_schema.level_count import least_levels
 from paimon_schema.table_schema import TableSchema
 from spark_apps.metadata.avro import Record
 from spark_apps.metadata.base import UnreadableError
-from spark_apps.metadata.binary_row import Value, value_at
+from spark_apps.metadata.binary_row import number_at
 from spark_apps.metadata.file_sums import SIGNS
-from spark_apps.metadata.health import buckets_of
-from spark_apps.metadata.observation import Contents, Observer
+from spark_apps.metadata.health import Bucket, buckets_of
+from spark_apps.metadata.manifests import Manifest
+from spark_apps.metadata.observation import MALFORMED, Contents, Observer
 from spark_apps.metadata.table_files import TableFiles
 
+MAX_ENTRIES: Final = 100_000
+"""Entries of manifests that are read: of a table with 100 columns they take half a minute of CPU time."""
+_DROPS_STATS: Final = "manifest.delete-file-drop-stats"
+"""With this option Paimon's writer does not see the statistics either."""
 _LEAST_MILLIS: Final = 1_000_000_000_000
 """A BIGINT from here on is in milliseconds, a smaller one in seconds."""
 _NEVER: Final = math.inf
-"""The least time of a file whose records all have none."""
+"""The least time of a file from before the column: its records have none."""
 
 BucketId = tuple[bytes, int]
 
 
 @dataclass(frozen=True)
 class TimePlace:
-    """Where the minimum of a file's times is."""
+    """Where the least time of a file is."""
 
     index: int
     """Among the columns of its statistics."""
@@ -45,17 +52,30 @@ class TimePlace:
 def partitions_with_expired(observer: Observer, contents: Contents, age: RecordAge, now: datetime) -> set[bytes]:
     """The partitions (serialized BinaryRows) that a full compaction would change for their records.
 
-    Raises UnreadableError where only Paimon could tell.
+    Raises UnreadableError where only Paimon could tell, or where that takes too long.
     """
-    runs = {key: each.sorted_runs for key, each in buckets_of(contents.sums).items()}
-    return {
-        bucket[0]
-        for bucket, is_known in _live(observer, contents, age.column, int(now.timestamp()) - age.seconds)
-        if runs[bucket] > 1 or (is_known and age.in_single_runs)
-    }
+    _require_few(contents.manifests)
+    try:
+        files = list(_files_before(observer, contents, age.column, int(now.timestamp()) - age.seconds))
+    except MALFORMED as error:
+        raise UnreadableError(f"the statistics of a file cannot be read: {error!r}") from error
+    options, buckets = observer.schema.options, buckets_of(contents.sums)
+    in_single_runs = age.in_single_runs and options.get(_DROPS_STATS, "").lower() != "true"
+    merged = {key for key, each in buckets.items() if _is_merged(each, least_levels(options))}
+    return {bucket[0] for bucket, is_known in files if bucket in merged or (is_known and in_single_runs)}
 
 
-def _live(observer: Observer, contents: Contents, column: str, before: int) -> Iterator[tuple[BucketId, bool]]:
+def _require_few(manifests: Mapping[str, Manifest]) -> None:
+    entries = sum(each.added + each.deleted for each in manifests.values())
+    if entries > MAX_ENTRIES:
+        raise UnreadableError(f"{entries} entries of manifests are too many to look for expired records")
+
+
+def _is_merged(bucket: Bucket, levels: int) -> bool:
+    return bucket.sorted_runs > 1 or bucket.top_level < levels - 1
+
+
+def _files_before(observer: Observer, contents: Contents, column: str, before: int) -> Iterator[tuple[BucketId, bool]]:
     """Buckets of the files that may have a record with a time before that, and whether it is known.
 
     An entry that removes a file may come before the one that adds it. A file that changes its level is removed and
@@ -64,12 +84,12 @@ def _live(observer: Observer, contents: Contents, column: str, before: int) -> I
     places = _Places(observer, column)
     found: dict[str, tuple[BucketId, bool]] = {}
     count: Counter[str] = Counter()
-    for entry in observer.manifests.with_values(contents.manifests.values()):
+    for entry in observer.manifests.with_least_values(contents.manifests.values()):
         file, sign = entry["_FILE"], SIGNS[entry["_KIND"]]
         if sign < 0:
             count[file["_FILE_NAME"]] += sign
             continue
-        least = least_time(file, places.of(file))
+        least = places.least_time(file)
         if least is None or least < before:
             count[file["_FILE_NAME"]] += sign
             found[file["_FILE_NAME"]] = (entry["_PARTITION"], entry["_BUCKET"]), least is not None
@@ -77,7 +97,7 @@ def _live(observer: Observer, contents: Contents, column: str, before: int) -> I
 
 
 class _Places:
-    """Where the files of each schema have the minimum of the column. Columns keep their ids when they are renamed."""
+    """Where the files of each schema have the least time. Columns keep their ids when they are renamed."""
 
     def __init__(self, observer: Observer, column: str) -> None:
         known = observer.schema.by_name.get(column)
@@ -87,15 +107,17 @@ class _Places:
         self._known = TableFiles(observer.files, observer.location)
         self._schemas: dict[int, TableSchema | None] = {observer.schema.id: observer.schema}
 
-    def of(self, file: Record) -> TimePlace | None:
-        """None: the file has no statistics of the column."""
+    def least_time(self, file: Record) -> float | None:
+        """Seconds since 1970 of the file's record with the least time; None where it is not known."""
         schema = self._schema(file["_SCHEMA_ID"])
-        own = [each for each in (schema.columns if schema else ()) if each.id == self._id]
-        if schema is None or not own:
+        if schema is None:
             return None
+        own = next((each for each in schema.columns if each.id == self._id), None)
+        if own is None:
+            return _NEVER
         stored = file.get("_VALUE_STATS_COLS")
         names = [each.name for each in schema.columns] if stored is None else stored
-        return TimePlace(names.index(own[0].name), len(names), own[0].type) if own[0].name in names else None
+        return _seconds(file, TimePlace(names.index(own.name), len(names), own.type)) if own.name in names else None
 
     def _schema(self, id_: int) -> TableSchema | None:
         if id_ not in self._schemas:
@@ -103,23 +125,10 @@ class _Places:
         return self._schemas[id_]
 
 
-def least_time(file: Mapping[str, Value], place: TimePlace | None) -> float | None:
-    """Seconds since 1970 of the file's record with the least time; None where it is not known."""
-    if place is None:
-        return None
-    stats = file["_VALUE_STATS"]
-    least = value_at(stats["_MIN_VALUES"], place.index, place.columns, place.type)
-    if least is not None:
-        return _seconds(least)
-    nulls = stats["_NULL_COUNTS"] or ()
-    has_none = len(nulls) == place.columns and nulls[place.index] == file["_ROW_COUNT"]
-    return _NEVER if has_none else None
-
-
-def _seconds(value: Value) -> int:
+def _seconds(file: Mapping[str, Any], place: TimePlace) -> int | None:
     """As Paimon reads a time."""
-    if isinstance(value, datetime):
-        return math.trunc(value.replace(tzinfo=UTC).timestamp())
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise UnreadableError(f"{value!r} is no time of a record")
-    return value // 1000 if value >= _LEAST_MILLIS else value
+    least = number_at(file["_VALUE_STATS"]["_MIN_VALUES"], place.index, place.columns, place.type)
+    if least is None:
+        return None
+    is_millis = place.type.name.startswith("TIMESTAMP") or (place.type.name == "BIGINT" and least >= _LEAST_MILLIS)
+    return int(least / 1000) if is_millis else least

@@ -38,11 +38,8 @@ _REACHED_FIELDS: Final[Fields] = (
     ("_FILE", ("_FILE_NAME", "_EXTRA_FILES", "_EXTERNAL_PATH")),
 )
 _SCHEMA_FIELDS: Final[Fields] = ("_VERSION", "_KIND", "_PARTITION", ("_FILE", ("_LEVEL", "_SCHEMA_ID")))
-_VALUE_FIELDS: Final = ("_VALUE_STATS", ("_MIN_VALUES", "_NULL_COUNTS"))
-_VALUES_FIELDS: Final[Fields] = (
-    *_HEAD,
-    ("_FILE", ("_FILE_NAME", "_ROW_COUNT", "_SCHEMA_ID", "_VALUE_STATS_COLS", _VALUE_FIELDS)),
-)
+_LEAST: Final = ("_VALUE_STATS", ("_MIN_VALUES",))
+_LEAST_FIELDS: Final[Fields] = (*_HEAD, ("_FILE", ("_FILE_NAME", "_SCHEMA_ID", "_VALUE_STATS_COLS", _LEAST)))
 _NAME_FIELDS: Final[Fields] = ("_VERSION", "_KIND", ("_FILE", ("_FILE_NAME", "_FILE_SIZE")))
 
 
@@ -131,10 +128,10 @@ class ManifestFiles:
                 found[entry["_PARTITION"]][file["_SCHEMA_ID"]] += SIGNS[entry["_KIND"]]
         return {partition: +counts for partition, counts in found.items()}
 
-    def with_values(self, manifests: Iterable[Manifest]) -> Iterator[Record]:
-        """All entries, with what is known of the values of each file."""
+    def with_least_values(self, manifests: Iterable[Manifest]) -> Iterator[Record]:
+        """All entries, with the least value of each column of the file."""
         for manifest in manifests:
-            yield from self._entries(manifest, _VALUES_FIELDS, _HEAD[2:])
+            yield from self._entries(manifest, _LEAST_FIELDS, _HEAD[2:])
 
     def read(self, name: str) -> bytes:
         """The content of a manifest, a list or an index manifest."""

@@ -6,7 +6,7 @@ The commit of a compaction would also expire snapshots, even when there is nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -64,15 +64,15 @@ def run(job: Job, session: Session) -> Outcome:
     if before.table.snapshot_id is None:
         return outcome_between(before, before)
     arguments["options"] = _options(compact, table, before)
-    count, compared = verified(session, compact.verify, lambda: compact_table(job, session, compact, table, arguments))
+    taken, compared = verified(session, compact.verify, lambda: compact_table(job, session, compact, table, arguments))
     after = measure_table(session, session.table(), before=before)
-    return outcome_between(before, after, compacted_partitions=count, verification=compared)
+    return outcome_between(before, after, **taken, verification=compared)
 
 
 def compact_table(
     job: Job, session: Session, compact: CompactParameters, table: Any, arguments: Arguments
-) -> int | None:
-    """Calls the procedure for each batch. Returns the number of partitions, None if which ones is Paimon's choice."""
+) -> Mapping[str, int | None]:
+    """Calls the procedure for each batch. Returns the numbers of partitions, none if which ones is Paimon's choice."""
     scope: Scope | SortScope | None
     if compact.strategy == SORT:
         scope = _sort_scope(job, session, compact)
@@ -84,7 +84,13 @@ def compact_table(
         log_step(f"compacts batch {number}: {batch['where'] or 'all partitions'}"[:_LOGGED])
         for each in _calls(batch, table, session):
             session.spark.sql(call("compact", each)).collect()
-    return None if scope is None or compact.thresholds is None else len(scope.partitions)
+    return {} if scope is None or compact.thresholds is None else _taken(scope)
+
+
+def _taken(scope: Scope | SortScope) -> Mapping[str, int | None]:
+    """The members of the outcome that say how many partitions were compacted, and why."""
+    only_for_records = {"only_for_records": scope.only_for_records} if isinstance(scope, Scope) else {}
+    return {"compacted_partitions": len(scope.partitions), **only_for_records}
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001

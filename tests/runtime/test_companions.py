@@ -19,6 +19,7 @@ RETENTION = {
 }
 MEASURED: Manifest = {"after": {"snapshotId": 5, "schemaId": 0}, "seenSnapshot": 4, "seenCommit": "1/00000000"}
 EXPIRIES = ["ExpirePartitions", "ExpireSnapshots"]
+MARKS: Manifest = {"schedule": "0 * * * *", "timeInterval": "1d", "idleTime": "1h"}
 
 
 async def made(operator: OperatorInMemory, *names: str, **spec: object) -> None:
@@ -85,8 +86,7 @@ async def test_what_is_due_together_shares_one_pod_in_a_sensible_order(operator:
 
 
 async def test_marks_that_are_due_together_with_expiries_share_their_pod(operator: OperatorInMemory) -> None:
-    marks = {"schedule": "0 * * * *", "timeInterval": "1d", "idleTime": "1h"}
-    driver = await shared(operator, "a", spec__markPartitionsDone=marks)
+    driver = await shared(operator, "a", spec__markPartitionsDone=MARKS)
     assert driver.types == [f"a {type_}" for type_ in ("ExpirePartitions", "MarkPartitionsDone", "ExpireSnapshots")]
     await driver.finish()
     assert runs_of(operator, "a", "Succeeded") == sorted(["MarkPartitionsDone", *EXPIRIES])
@@ -210,6 +210,15 @@ async def test_waiting_maintenance_gives_way_once_and_then_goes_on(operator: Ope
     assert (status(operator)["activeRun"]["name"], status(operator)["activeRun"]["gaveWay"]) == (waiting, True)
     await operator.apply(shop(run(spec__tableRef__name="a", metadata__name="a-again")))
     assert status(operator)["activeRun"]["name"] == waiting, "it gives way once"
+
+
+async def test_marks_that_wait_give_way_too(operator: OperatorInMemory) -> None:
+    await made(operator, "a", spec__markPartitionsDone=MARKS | {"schedule": "*/30 * * * *"})
+    await operator.pass_time(minutes=30)
+    assert status(operator)["activeRun"]["type"] == "MarkPartitionsDone"
+    await write_due(operator)
+    assert status(operator)["activeRun"]["name"] == "a-by-hand"
+    assert status(operator)["deferredRun"]["type"] == "MarkPartitionsDone"
 
 
 async def test_a_suspended_table_asks_no_waiting_maintenance_to_give_way(operator: OperatorInMemory) -> None:

@@ -22,13 +22,17 @@ def by_schedule(lake: Lake, sorted_runs: int) -> dict[str, Any]:
 
 def test_a_schedule_takes_the_partitions_whose_records_have_expired_and_no_other(lake: Lake) -> None:
     """An engine that removes records only where it merges has nothing to do for the only sorted run of a bucket."""
-    options = {"bucket": "1", "write-only": "true", "record-level.expire-time": "3 d", "record-level.time-field": "at"}
-    columns = {"dt": "STRING", "id": "BIGINT", "at": "INT NOT NULL"}
-    lake.provision(columns, keys=["dt", "id"], partitions=["dt"], options=options).ok()
+    options = {"bucket": "1", "write-only": "true"}
+    shape: Any = {"columns": {"dt": "STRING", "id": "BIGINT", "at": "INT NOT NULL"}, "keys": ["dt", "id"]}
+    lake.provision(**shape, partitions=["dt"], options=options).ok()
     old, new = "('old', 1, 1000), ('old', 2, 2000000000)", "('new', 1, 2000000000)"
     lake.outside(f"INSERT INTO outside.shop.orders VALUES {old}, {new}")
+    lake.compact().ok()
+    expiry = {"record-level.expire-time": "3 d", "record-level.time-field": "at"}
+    lake.provision(**shape, partitions=["dt"], options=options | expiry).ok()
     removes = load_engine(lake.engine.id).rewrites_expired_records
-    assert by_schedule(lake, 2)["compactedPartitions"] == (1 if removes else 0)
+    done = by_schedule(lake, 2)
+    assert done["compactedPartitions"] == done["onlyForRecords"] == (1 if removes else 0)
     assert len(lake.rows()) == (2 if removes else 3)
     snapshots = lake.snapshots()
     assert by_schedule(lake, 2)["compactedPartitions"] == 0, "what it leaves is no reason for another"

@@ -35,8 +35,6 @@ class DataFile:
     """Id of the schema that it was written with."""
     least: tuple[int | None, ...] = ()
     """The least value of each column that has statistics, as numbers of 8 bytes."""
-    nulls: tuple[int, ...] | None = None
-    """How many values of these columns are NULL."""
     columns: tuple[str, ...] | None = None
     """The names of these columns. None: they are all of the schema."""
 
@@ -195,7 +193,7 @@ def _of_file(file: DataFile) -> Record:
         "_FILE_SIZE": file.size,
         "_ROW_COUNT": file.rows,
         "_KEY_STATS": _NO_STATS,
-        "_VALUE_STATS": {"_MIN_VALUES": least, "_MAX_VALUES": least, "_NULL_COUNTS": file.nulls and list(file.nulls)},
+        "_VALUE_STATS": {"_MIN_VALUES": least, "_MAX_VALUES": least, "_NULL_COUNTS": None},
         "_VALUE_STATS_COLS": file.columns and list(file.columns),
         "_SCHEMA_ID": file.schema,
         "_LEVEL": file.level,

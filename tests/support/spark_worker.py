@@ -28,7 +28,7 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -114,14 +114,14 @@ def _corrupting(request: dict[str, Any]) -> Iterator[None]:
     """Makes a compaction change rows by a commit of its own, before it verifies its commits."""
     compact_table = compact.compact_table
 
-    def corrupting(job: Job, session: Session, *args: Any) -> int | None:
-        count = compact_table(job, session, *args)
+    def corrupting(job: Job, session: Session, *args: Any) -> Mapping[str, int | None]:
+        taken = compact_table(job, session, *args)
         session.spark.conf.set("spark.sql.ansi.enabled", "false")  # with it, 0.9 never ends to resolve nested values
         session.spark.sql(request["corrupt"]).collect()
         session.spark.conf.set("spark.sql.ansi.enabled", "true")
         if "then" in request:
             _alter_outside(request["then"], request["warehouse"])
-        return count
+        return taken
 
     if "corrupt" not in request:
         yield

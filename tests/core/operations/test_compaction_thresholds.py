@@ -41,6 +41,7 @@ def job_of_active_run(seen: TableWorld) -> CompactParameters:
         ("where readers wait for level 0", compaction("minor"), FIRST_ROW, 1, CompactThresholds(sorted_runs=5, level0_files=1)),
         ("before maxDelay", compaction("minor", maxDelay="3h"), {}, 2, CompactThresholds(sorted_runs=5)),
         ("after maxDelay anything that can be merged", compaction("minor", maxDelay="3h"), {}, 3, CompactThresholds(sorted_runs=2, small_files=2)),
+        ("with vectors also deleted rows", compaction("full", maxDelay="3h"), {"deletionVectors": {"enabled": True}}, 3, CompactThresholds(sorted_runs=2, level0_files=1, small_files=2, delete_percent=1)),
         ("also by the age of the last full one", compaction("full", sortedRunsPerBucket=7, fullCompactionAge="3h"), {}, 3, CompactThresholds(sorted_runs=2, small_files=2)),
     ],
 )  # fmt: skip

@@ -63,16 +63,46 @@ def test_runs_that_compact_nothing_do_not_put_off_max_delay() -> None:
     assert 2 in found
 
 
-def test_records_expire_where_nothing_is_to_be_merged() -> None:
+def with_records(**when: object) -> TableWorld:
+    """A measured table whose records expire, with an hourly full compaction."""
     columns = [{"name": "id", "type": "BIGINT"}, {"name": "at", "type": "BIGINT"}]
-    seen = measured_table(
-        compaction(full={"schedule": HOURLY}),
+    return measured_table(
+        compaction(full={"schedule": HOURLY, "when": {"sortedRunsPerBucket": 9, **when}}),
         schema={"columns": columns, "primaryKeys": ["id"]},
         retention={"records": {"expireTime": "30d", "timeField": "at"}},
     )
+
+
+def test_records_expire_where_nothing_is_to_be_merged() -> None:
+    seen = with_records()
     seen.wait(hours=1)
     measure(seen)
     assert starts(seen), "the driver finds the partitions in which a record is too old"
+
+
+@pytest.mark.parametrize(("only_for_records", "expected"), [(2, 2), (1, 9)])
+def test_runs_that_only_remove_records_do_not_put_off_max_delay(only_for_records: int, expected: int) -> None:
+    seen = with_records(maxDelay="3h")
+    for hour in range(1, 4):
+        seen.wait(hours=1)
+        measure(seen, snapshot=2 * hour, sortedRunsMax=3)
+        assert starts(seen)
+        if hour < 3:
+            after = MEASURED | {"snapshotId": 2 * hour + 1, "sortedRunsMax": 3}
+            seen.finish("Compact", after=after, compactedPartitions=2, onlyForRecords=only_for_records)
+            seen.settle()
+    assert runs_threshold(seen) == expected
+
+
+def test_what_a_compaction_has_left_beyond_a_threshold_is_not_compared_again_while_it_looks_for_records() -> None:
+    seen = with_records(smallFilesPerPartition=2)
+    for snapshot, expected in ((2, 9), (3, None), (4, 9)):
+        seen.wait(hours=1)
+        measure(seen, snapshot=snapshot, smallFilesMax=5)
+        assert starts(seen)
+        assert runs_threshold(seen) == expected
+        seen.finish("Compact", after=MEASURED | {"snapshotId": 3, "smallFilesMax": 5}, compactedPartitions=1)
+        seen.settle()
 
 
 def test_a_full_compaction_by_a_higher_threshold_leaves_work_to_minor() -> None:

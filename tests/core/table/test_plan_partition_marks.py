@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,6 +50,25 @@ def test_partitions_are_marked_by_their_schedule() -> None:
     assert seen.run_due() == [MARKS]
     assert state(seen).next is not None
     assert state(seen).last_run is not None
+
+
+@pytest.mark.parametrize(("is_safe", "expected"), [(True, [MARKS, ("ExpireSnapshots", "")]), (False, [MARKS])])
+def test_where_commits_are_unsafe_nothing_that_commits_shares_the_pod_of_marks(
+    is_safe: bool, expected: list[tuple[str, str]]
+) -> None:
+    seen = world(block=HALF_HOURLY, retention={"snapshots": {"schedule": "*/30 * * * *"}})
+    if not is_safe:
+        seen.runs.append(builders.run("look", table=seen.table, type="Observe", compact=None))
+        seen.settle()
+        commit = {"snapshotId": 9, "commitUser": "theirs", "kind": "APPEND", "time": seen.now}
+        seen.finish("Observe", seenSnapshot=9, outsideCommit=commit)
+        seen.settle()
+        assert seen.says("CommitSafe")[0] == "False"
+    seen.observed = replace(seen.observed, shares_drivers=True)
+    seen.created.clear()
+    seen.wait(minutes=30)
+    seen.settle()
+    assert seen.started == expected
 
 
 def test_no_run_starts_while_every_partition_is_marked_and_nothing_was_committed() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from paimon_contract.parameters.compact import RecordAge
 from paimon_schema.table_schema import TableSchema
+from spark_apps.metadata import expired_records
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.binary_row import partition_values
 from spark_apps.metadata.expired_records import partitions_with_expired
@@ -59,10 +60,6 @@ def committed(root: Path, files: Files, release: str = "1.4") -> FabricatedTable
     return table
 
 
-ALL_NULL = {"nulls": (0, 0, 10), "rows": 10}
-WITHOUT_STATS = {"nulls": (None, None, None)}
-
-
 @pytest.mark.parametrize(
     ("sentence", "files", "in_one_run", "merging_only"),
     [
@@ -70,11 +67,11 @@ WITHOUT_STATS = {"nulls": (None, None, None)}
         ("the oldest record is past it", [mon(DUE), tue(KEPT)], ["mon"], []),
         ("one of several files", [mon(KEPT), tue(KEPT), tue(OLD)], ["tue"], []),
         ("another run lies over it", [mon(DUE), mon(KEPT, level=0)], ["mon"], ["mon"]),
-        ("the other run is in another bucket", [mon(DUE, bucket=1), mon(KEPT, level=0)], ["mon"], []),
-        ("no record has a time", [mon(None, **ALL_NULL), mon(None, level=0, **ALL_NULL)], [], []),
+        ("the other run is in another bucket", [mon(DUE, bucket=1), mon(KEPT)], ["mon"], []),
+        ("its run is below the highest level", [mon(DUE, level=4), tue(DUE, level=0)], ["mon", "tue"], ["mon", "tue"]),
         ("it is not known, and nothing is merged", [mon(None)], [], []),
         ("it is not known, and runs are merged", [mon(None), mon(KEPT, level=0)], ["mon"], ["mon"]),
-        ("the counts of NULL are not known", [mon(None, **WITHOUT_STATS), mon(KEPT, level=0)], ["mon"], ["mon"]),
+        ("it is not known, and the run is merged", [mon(None, level=0)], ["mon"], ["mon"]),
         ("other columns have statistics", [mon(DUE, least=(1,), columns=("id",))], [], []),
         ("only this one has", [mon(DUE, least=(DUE,), columns=("at",))], ["mon"], []),
     ],
@@ -82,10 +79,19 @@ WITHOUT_STATS = {"nulls": (None, None, None)}
 def test_partitions_by_their_oldest_records(
     tmp_path: Path, sentence: str, files: Files, in_one_run: list[str], merging_only: list[str]
 ) -> None:
-    """`merging_only`: with an engine that removes records only where it merges files."""
+    """`merging_only`: with an engine that removes records only where it merges files, or does not see statistics."""
     table, schema = committed(tmp_path, files), with_time()
     assert expired(table, schema) == in_one_run, sentence
     assert expired(table, schema, replace(AGE, in_single_runs=False)) == merging_only, sentence
+    without_stats = with_time(options={**schema.options, "manifest.delete-file-drop-stats": "TRUE"})
+    assert expired(table, without_stats) == merging_only, sentence
+
+
+@pytest.mark.parametrize(("options", "expected"), [({"num-levels": "3"}, []), ({"num-levels": "4"}, ["mon"])])
+def test_the_highest_level_is_that_of_the_table(tmp_path: Path, options: dict[str, str], expected: list[str]) -> None:
+    schema = with_time(options={"bucket": "4", **options})
+    found = expired(committed(tmp_path, [mon(DUE, level=2)]), schema, replace(AGE, in_single_runs=False))
+    assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -94,9 +100,10 @@ def test_partitions_by_their_oldest_records(
         ("BIGINT", DUE, KEPT),
         ("BIGINT", DUE * 1000 + 999, KEPT * 1000),
         ("TIMESTAMP(3)", DUE * 1000 + 999, KEPT * 1000),
+        ("TIMESTAMP(3)", DUE * 1000 + 999, 10**15),
         ("TIMESTAMP(3) WITH LOCAL TIME ZONE", DUE * 1000 + 999, KEPT * 1000),
     ],
-    ids=["seconds", "milliseconds", "local timestamps", "timestamps"],
+    ids=["seconds", "milliseconds", "local timestamps", "after the year 9999", "timestamps"],
 )
 def test_times_of_other_types(tmp_path: Path, type_: str, due: int, kept: int) -> None:
     table = committed(tmp_path, [mon(due), tue(kept)])
@@ -126,19 +133,30 @@ def test_a_file_of_an_earlier_schema_has_its_own_order_names_and_types(tmp_path:
     assert expired(table, with_time("BIGINT", id=1)) == ["mon"]
 
 
-@pytest.mark.parametrize("has_other_runs", [True, False])
-def test_a_file_from_before_the_column_is_like_one_without_statistics(tmp_path: Path, has_other_runs: bool) -> None:
-    table = committed(tmp_path, [mon(0, least=(None, 1)), *([mon(KEPT, level=0, schema=1)] if has_other_runs else [])])
+def test_records_from_before_the_column_never_expire(tmp_path: Path) -> None:
+    table = committed(tmp_path, [mon(0, least=(None, 1)), mon(KEPT, level=0, schema=1)])
     table.write_schema()
-    assert expired(table, with_time(id=1)) == (["mon"] if has_other_runs else [])
+    assert expired(table, with_time(id=1)) == []
+
+
+def test_a_file_whose_schema_is_gone_is_like_one_without_statistics(tmp_path: Path) -> None:
+    table = committed(tmp_path, [mon(KEPT), mon(KEPT, level=0, schema=1), tue(KEPT)])
+    assert expired(table, with_time(id=1)) == ["mon"]
+
+
+def test_more_entries_than_are_read_in_time_are_left_to_paimon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = committed(tmp_path, [mon(KEPT), tue(KEPT)])
+    monkeypatch.setattr(expired_records, "MAX_ENTRIES", 1)
+    with pytest.raises(UnreadableError, match="2 entries of manifests are too many"):
+        expired(table, with_time())
 
 
 @pytest.mark.parametrize(
     ("sentence", "file", "schema"),
     [
         ("a row of other columns", mon(0, least=(1,)), with_time()),
-        ("a type that is not decoded", mon(DUE), with_time("DOUBLE")),
-        ("a value that is no time", mon(1), with_time("BOOLEAN")),
+        ("a type that is no time", mon(DUE), with_time("DOUBLE")),
+        ("a value that is cut off", mon(DUE << 32), with_time("TIMESTAMP(6)")),
         ("no such column", mon(DUE), schema_of()),
     ],
 )

@@ -364,6 +364,8 @@ class RunStatus(ApiModel):
     """Provision. Writes that the existing table's lists of loaded files show, of which the PaimonTable knew no run."""
     compacted_partitions: Int32 | None = None
     """Compact. Number of partitions that were compacted. 0: none reached a threshold."""
+    only_for_records: Int32 | None = None
+    """Compact. Number of those that reached no threshold: they had records to remove by retention.records."""
     verification: VerificationResult | None = None
     """Compact. Comparison of the rows before and after the commits of the run."""
     write: WriteResult | None = None

@@ -46,7 +46,8 @@ def may_give_way(status: TableStatus, run: PaimonRun | None) -> bool:
         return False
     if run.status.attempts or run.metadata.deletion_timestamp is not None:
         return False
-    return registry.OPERATIONS.of(active.type).in_windows and _reason(run) == Reason.WAITING_FOR_TURN
+    is_maintenance = registry.OPERATIONS.of(active.type).is_held_with_maintenance
+    return is_maintenance and _reason(run) == Reason.WAITING_FOR_TURN
 
 
 def has_given_way(status: TableStatus, run: PaimonRun | None) -> bool:

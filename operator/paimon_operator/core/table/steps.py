@@ -281,7 +281,7 @@ def _start(context: TableContext, observed: TableObserved, status: TableStatus, 
     named = active_run.new_active_run(context.table, work, context.catalog, need, expected)
     named = companions.known_as(status, named)
     shares = observed.shares_drivers and _policy(context).backoff_limit != 0  # (a run with one attempt has its own Pod)
-    due = selection.works(context, observed, status) if shares else ()
+    due = selection.works(context, observed, status) if shares and commit_safety.may_commit(context, status) else ()
     status = companions.at_start(context, status, work, due)
     if registry.OPERATIONS.has_role(work.type_, Role.ESTABLISHES_TABLE):
         recreates = _recreates(context, status)

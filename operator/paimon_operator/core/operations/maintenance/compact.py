@@ -170,12 +170,16 @@ def record_result(status: TableStatus, ended: RunOutcome, key: str) -> TableStat
 
 
 def _after_success(state: StrategyState, ended: RunOutcome) -> StrategyState:
-    """The state of the strategy. A run that found nothing to compact is none: the ages count on."""
-    after, nothing = ended.result.after, ended.result.compacted_partitions == 0
+    """The state of the strategy. A run that found nothing to compact is none: the ages count on.
+
+    So they do after one that has only removed records, because it left the other partitions as they were.
+    """
+    after, taken = ended.result.after, ended.result.compacted_partitions
+    nothing, only_records = taken == 0, taken is not None and taken == ended.result.only_for_records
     known = schedule_state.record_success(state, ended, had_nothing_to_do=Cause.NOTHING_COMPACTED if nothing else None)
     return schedule_state.changed(
         known,
-        last_time=state.last_time if nothing else known.last_time,
+        last_time=state.last_time if nothing or only_records else known.last_time,
         compacted_snapshot=None if after is None else after.snapshot_id,
         compacted_for=ended.active.spec_hash,
     )
@@ -344,8 +348,9 @@ def input_size(run: PaimonRun, table: PaimonTable) -> InputSize:
 
 
 def status_fields(result: Result) -> Mapping[str, Any]:
-    """How many partitions were compacted, and whether any row has changed."""
-    return {"compacted_partitions": result.compacted_partitions, "verification": verification_result(result)}
+    """How many partitions were compacted, why, and whether any row has changed."""
+    counts = {"compacted_partitions": result.compacted_partitions, "only_for_records": result.only_for_records}
+    return {**counts, "verification": verification_result(result)}
 
 
 def summary(result: Result) -> str:
@@ -354,6 +359,8 @@ def summary(result: Result) -> str:
     if count == 0:
         return "no partition reaches a threshold, so nothing was compacted"
     where = "" if count is None else f" in {count} partition{'' if count == 1 else 's'}"
+    if result.only_for_records:
+        where += f", {result.only_for_records} of them only to remove records"
     found = result.verification
     verified = "" if found is None or not found.commits else f"; {found.rows} rows were compared, and none has changed"
     return f"compacted from {_files(result.before)} to {_files(result.after)}{where}{verified}"

@@ -75,21 +75,24 @@ def job_thresholds(context: TableContext, status: TableStatus, strategy: Compact
     """
     if strategy is CompactStrategy.SORT:
         return sort_thresholds(context, status)
-    when, spec = _merging(context, strategy), context.spec
+    when, spec, age = _merging(context, strategy), context.spec, _record_age(context, strategy)
     if when is None:
         return None
+    health = holding_measurement(context, status)
+    if age is not None and health is not None and _was_compacted(context, status, health, strategy):
+        return CompactThresholds(records=age)
     level0 = 1 if waits_for_compaction(spec, strategy) else None
     ratio = when.delete_ratio if isinstance(when, FullThresholds) else None
     deleted = None if ratio is None else percent(ratio)
     is_late = any(each.reached for each in _of_time(context, status, when, strategy))
-    if is_late and not spec.table_schema.primary_keys:
+    if is_late and _rewrites_deleted_rows(spec, strategy):
         deleted = 1
     return CompactThresholds(
         sorted_runs=_MERGEABLE if is_late else _sorted_runs(spec, when, strategy),
         level0_files=level0,
         small_files=_MERGEABLE if is_late else when.small_files_per_partition,
         delete_percent=deleted,
-        records=_record_age(context, strategy),
+        records=age,
     )
 
 
@@ -148,9 +151,14 @@ def has_work(spec: PaimonTableSpec, health: Health, strategy: CompactStrategy) -
     if not spec.table_schema.primary_keys:
         return (health.small_files_max or 0) > 0 or percent(health.delete_ratio or "0%") > 0
     mergeable = (health.sorted_runs_max or 0) >= _MERGEABLE
-    if strategy is CompactStrategy.FULL and _has_vectors(spec) and percent(health.delete_ratio or "0%") > 0:
+    if _rewrites_deleted_rows(spec, strategy) and percent(health.delete_ratio or "0%") > 0:
         return True
     return mergeable or (waits_for_compaction(spec, strategy) and (health.level0_files_max or 0) > 0)
+
+
+def _rewrites_deleted_rows(spec: PaimonTableSpec, strategy: CompactStrategy) -> bool:
+    """Whether a compaction rewrites a file for its deleted rows, where nothing is to be merged."""
+    return not spec.table_schema.primary_keys or (strategy is CompactStrategy.FULL and _has_vectors(spec))
 
 
 def _record_age(context: TableContext, strategy: CompactStrategy) -> RecordAge | None:
