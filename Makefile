@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long long-properties long-apiserver long-node long-faults long-releases long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet clean
+.PHONY: help venv lint format unit coverage properties test test-long long-properties long-apiserver long-node long-faults long-releases long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet bench-long-life clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -237,10 +237,11 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.batching
 
 bench-fleet: $(STAMP) ## What fleets of tables cost the operator, on an API server without nodes: make bench-fleet TABLES="100 1000 10000"
-	$(BIN)/python -m tools.benchmarks.fleet $(TABLES)
-	$(BIN)/python -m tools.benchmarks.fleet.kopf_floor $(TABLES)
-	$(BIN)/python -m tools.benchmarks.fleet.ticks
-	$(BIN)/python -m tools.benchmarks.fleet.neighbour
+	@missed=0; for program in "fleet $(TABLES)" "fleet.kopf_floor $(TABLES)" fleet.ticks fleet.neighbour; do \
+	  echo "==> tools.benchmarks.$$program"; $(BIN)/python -m tools.benchmarks.$$program || missed=1; done; exit $$missed
+
+bench-long-life: $(STAMP) ## Whether the operator grows in eight hours, ten times as fast
+	$(BIN)/python -m tools.benchmarks.fleet.long_life
 
 clean: $(STAMP) ## Remove what was built in this checkout; caches stay
 	$(NODE) down --purge

@@ -18,6 +18,7 @@ def test_a_fleet_of_500_tables_misses_no_goal_of_its_requests(api_server: ApiSer
     assert [(line.what, line.objects) for line in lines] == [
         ("create", TABLES),
         ("restart", TABLES),
+        ("watch", TABLES),
         ("idle", IDLE_S),
         ("runs", RUNS),
     ]

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear
+from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear, too_slow
+from tools.benchmarks.fleet.__main__ import missed as missed_requests
 from tools.benchmarks.fleet.long_life import Reading, grown
 from tools.benchmarks.fleet.operator_figures import Figures
 from tools.benchmarks.observe_fleet import Cost, missed
@@ -61,3 +62,45 @@ def test_a_restart_of_ten_times_the_tables_takes_at_most_ten_times_as_long(secon
 
 def test_the_growth_is_that_of_the_cpu_time_of_one_table() -> None:
     assert growth(restarted(1000, 2.0), restarted(10_000, 30.0)) == ["| restart | 1.50 |"]
+
+
+def fleet(tables: int, *, restart_s: float = 60, runs_s: float = 60) -> list[Line]:
+    """A restart, and 300 runs."""
+    return [*restarted(tables, restart_s), Line("runs", runs_s, Figures(9, 300 * 14, 300), 300)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "tables", "lines", "peak", "found"),
+    [
+        ("at the goals", 10_000, fleet(10_000), 300, []),
+        ("runs", 10_000, fleet(10_000, runs_s=61), 300, ["runs: 295 a minute, goal 300"]),
+        ("restart", 1000, fleet(1000, restart_s=61), 300, ["restart: 61 s, goal 60 s"]),
+        ("memory", 1000, fleet(1000), 301, ["memory: 301 MiB, goal 300 MiB"]),
+        ("more tables than the goals are for", 20_000, fleet(20_000, restart_s=99), 500, []),
+        ("too few to be measured", 100, fleet(100, restart_s=99, runs_s=99), 500, []),
+    ],
+)
+def test_a_fleet_that_is_slower_or_larger_than_it_may_be_is_named(
+    sentence: str, tables: int, lines: list[Line], peak: float, found: list[str]
+) -> None:
+    assert too_slow(tables, lines, peak) == found, sentence
+
+
+@pytest.mark.parametrize(
+    ("what", "requests", "objects", "found"),
+    [
+        ("create", 310, 100, []),
+        ("create", 311, 100, ["create: 311 requests, goal 310"]),
+        ("restart", 12, 100, []),
+        ("restart", 13, 100, ["restart: 13 requests, goal 12"]),
+        ("idle", 12, 60, []),
+        ("idle", 13, 60, ["idle: 13 requests, goal 12"]),
+        ("runs", 180, 10, []),
+        ("runs", 181, 10, ["runs: 181 requests, goal 180"]),
+        ("watch", 999, 100, []),
+    ],
+)
+def test_a_count_of_requests_that_misses_its_goal_is_named(
+    what: str, requests: float, objects: float, found: list[str]
+) -> None:
+    assert missed_requests([Line(what, 1, Figures(1, requests, 0), objects)]) == found
