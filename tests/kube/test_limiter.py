@@ -114,6 +114,27 @@ async def test_a_retry_after_delays_requests_that_wait_already() -> None:
     assert [await pace.sent_after(seconds) for seconds in (6.9, 0.2)] == [1, 2]
 
 
+async def test_after_a_retry_after_half_as_many_are_sent_without_a_burst() -> None:
+    pace = Pace(rate=20, burst=40)
+    pace.bucket.hold(2)
+    pace.bucket.hold(2)  # the answer to another request of the same burst
+    pace.request(count=99)
+    assert [await pace.sent_after(seconds) for seconds in (1.99, 0.02, 0.1, 0.1)] == [0, 1, 2, 3]
+
+
+async def test_requests_that_are_not_refused_get_faster_until_the_rate() -> None:
+    pace = Pace(rate=20, burst=1)
+    for _ in range(9):
+        pace.bucket.hold(1)
+        await pace.sent_after(1)
+    pace.request(count=5000)
+    first = await pace.sent_after(5)
+    assert 5 <= first <= 6, "one a second, and a little more each time"
+    await pace.sent_after(120)
+    before = await pace.sent_after(0)
+    assert await pace.sent_after(10) - before == 200
+
+
 async def test_a_shorter_retry_after_does_not_shorten_a_longer_one() -> None:
     pace = Pace(rate=20, burst=40)
     pace.bucket.hold(7)

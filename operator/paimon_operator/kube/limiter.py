@@ -14,12 +14,20 @@ from typing import Final
 
 from paimon_operator.core.turns import Turns
 
+_LEAST: Final = 1.0
+"""Requests per second at the slowest."""
+_FASTER: Final = 1.02
+"""How many times as fast it gets with each request after it has slowed down: 35 of them double it."""
 _ROUNDING: Final = 1e-9
 """Seconds. Less is an error of adding floats, and no time to wait."""
 
 
 class TokenBucket:
-    """Allows `rate` requests per second on average and `burst` at once. Namespaces that wait take turns."""
+    """Allows `rate` requests per second on average and `burst` at once. Namespaces that wait take turns.
+
+    After a 429 it allows half as many, without a burst, and from then on more with each request: as many at once as
+    before would be refused again, and the server asks for a pause of seconds each time.
+    """
 
     def __init__(
         self,
@@ -31,7 +39,8 @@ class TokenBucket:
         on_wait: Callable[[float], None] = lambda _: None,
     ) -> None:
         """`on_wait(seconds)` is called for each request that may be sent, 0 for one that has not waited."""
-        self._interval, self._slack = 1 / rate, (burst - 1) / rate
+        self._rate, self._most, self._slack = rate, rate, (burst - 1) / rate
+        """Requests per second now, and at most."""
         self._clock, self._call_later = clock, call_later
         self._full_at = self._held_until = clock()
         """When the bucket is full again. Each request that is sent delays this by one interval."""
@@ -51,8 +60,14 @@ class TokenBucket:
         self._on_wait(self._clock() - asked)
 
     def hold(self, seconds: float) -> None:
-        """Delays all requests for `seconds`, as a 429 with Retry-After requires."""
+        """Delays all requests for `seconds`, as a 429 with Retry-After requires. Then fewer are sent, one by one.
+
+        Requests that were on their way together are answered alike, which counts once.
+        """
+        if self._clock() >= self._held_until:
+            self._rate = max(self._rate / 2, min(_LEAST, self._most))
         self._held_until = max(self._held_until, self._clock() + seconds)
+        self._full_at = max(self._full_at, self._held_until + self._slack)
 
     @property
     def _wait(self) -> float:
@@ -62,7 +77,8 @@ class TokenBucket:
     def _admit(self) -> None:
         while self._waiting and self._wait < _ROUNDING:
             self._waiting.pop().set()
-            self._full_at = max(self._full_at, self._clock()) + self._interval
+            self._full_at = max(self._full_at, self._clock()) + 1 / self._rate
+            self._rate = min(self._rate * _FASTER, self._most)
         if self._waiting and not self._timer_is_set:
             self._timer_is_set = True
             self._call_later(self._wait, self._on_timer)
@@ -73,7 +89,7 @@ class TokenBucket:
 
     def _give_back(self, namespace: str, admitted: asyncio.Event) -> None:
         if admitted.is_set():  # a task can be cancelled between its admission and its next step
-            self._full_at -= self._interval
+            self._full_at -= 1 / self._rate
             self._admit()
         else:
             self._waiting.remove(namespace, admitted)

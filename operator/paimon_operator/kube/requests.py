@@ -44,6 +44,9 @@ _READS: Final = frozenset({"get", "list"})
 _TOO_MANY, _ERRORS = 429, 400
 _DEFAULT_PAUSE: Final = 1.0
 """Seconds to pause after a 429 without Retry-After."""
+_TRIES: Final = 4
+"""Of one request that is answered 429 each time. The server has done nothing then, so it is safe to ask again; after
+that the reconcile begins anew, because what it has read gets old."""
 
 
 def _unguarded() -> float:
@@ -78,6 +81,15 @@ class ApiServer:
 
         Raises a KubernetesError; RetryableError with status 0: outcome unknown.
         """
+        for _ in range(_TRIES - 1):
+            try:
+                return await self._once(verb, path, kind=kind, query=query, body=body, accept=accept)
+            except RetryableError as error:
+                if error.status != _TOO_MANY or self._limiter is None:
+                    raise
+        return await self._once(verb, path, kind=kind, query=query, body=body, accept=accept)
+
+    async def _once(self, verb: Verb, path: str, *, kind: str, query: Query, body: object, accept: str | None) -> Json:
         if self._limiter is not None:
             await self._limiter.take(namespace_of(path))
         seconds = self._timeout
