@@ -56,7 +56,7 @@ async def test_every_namespace_waits(sentence: str, headers: dict[str, str], sec
 
 
 async def test_a_request_that_is_refused_again_and_again_fails() -> None:
-    """The reconcile begins anew then: what it has read gets old."""
+    """The reconcile begins again then: what it has read gets old."""
     time, client = VirtualTime(), Busy({}, times=9)
     refused = asyncio.ensure_future(behind_limit(client, time).request("create", PATH, kind="Pod"))
     for _ in range(9):

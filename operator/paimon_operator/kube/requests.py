@@ -46,7 +46,7 @@ _DEFAULT_PAUSE: Final = 1.0
 """Seconds to pause after a 429 without Retry-After."""
 _TRIES: Final = 4
 """Of one request that is answered 429 each time. The server has done nothing then, so it is safe to ask again; after
-that the reconcile begins anew, because what it has read gets old."""
+that the reconcile begins again, because what it has read gets old."""
 
 
 def _unguarded() -> float:
