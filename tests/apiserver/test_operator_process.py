@@ -162,14 +162,12 @@ def test_wrong_settings_are_logged_and_end_the_process(api_server: ApiServer, tm
     assert "PAIMON_OPERATOR_RESINK" in operator.log()
 
 
-def test_a_restart_with_settled_tables_reads_and_writes_none_of_them(replicas: Replicas, api_server: ApiServer) -> None:
+def test_a_restart_with_settled_tables_asks_for_none_of_them(replicas: Replicas, api_server: ApiServer) -> None:
     restart_with(50, replicas, api_server)
 
 
 @pytest.mark.long
-def test_a_restart_with_200_settled_tables_reads_and_writes_none_of_them(
-    replicas: Replicas, api_server: ApiServer
-) -> None:
+def test_a_restart_with_200_settled_tables_asks_for_none_of_them(replicas: Replicas, api_server: ApiServer) -> None:
     restart_with(200, replicas, api_server)
 
 
