@@ -11,7 +11,8 @@ from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import RetryableError
 from paimon_operator.runtime import resync
 from paimon_operator.runtime.keys import Key
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, lake, orders, shop
+from tests.support.manifests import run
 from tests.support.object_store import Fault, Verb
 
 
@@ -24,8 +25,8 @@ async def test_a_resync_finds_a_deletion_that_no_watch_reported() -> None:
     assert body is not None
     operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
     leaving = operator.store.peek(Kind.TABLE, SHOP, "orders") or {}
-    for run in operator.store.names(Kind.RUN):
-        operator.store.delete_as_user(Kind.RUN, SHOP, run)
+    for name in operator.store.names(Kind.RUN):
+        operator.store.delete_as_user(Kind.RUN, SHOP, name)
     await operator.store.set_finalizers(Kind.TABLE, leaving, [])
     assert operator.cache.get(Kind.TABLE, SHOP, "orders") is not None, (
         "the cache has removed the table before the resync"
@@ -153,6 +154,23 @@ async def test_a_resync_lists_metadata_three_times_and_reconciles_each_settled_t
     assert reconciled_tables(operator) == 20
     assert len(operator.store.requests) == 3, "a reconcile of a settled table sends no request"
     await operator.kill()
+
+
+async def test_a_finished_run_with_a_ttl_is_looked_at_again_without_a_request_until_it_is_deleted() -> None:
+    operator = await operator_with_settled_tables(1)
+    users = run(metadata__name="mine", spec__tableRef__name="orders-000", spec__ttlAfterFinished="1h")
+    await operator.apply(shop(users))
+    (pod,) = [name for name in operator.store.names(Kind.POD) if not has_ended(operator, name)]
+    await operator.end_pod(pod)
+    await operator.pass_time(seconds=5)
+    operator.store.requests.clear()
+    operator.reconciles.clear()
+    await operator.resync.catch_up()
+    await operator.pass_time(seconds=1)
+    assert (Kind.RUN, "ok") in operator.reconciles
+    assert {request.verb for request in operator.store.requests} == {"list_metadata"}
+    await operator.pass_time(hours=1)
+    assert "mine" not in operator.store.names(Kind.RUN)
 
 
 async def test_more_tables_than_the_pace_allows_are_reconciled_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.listed import whole_of
 from paimon_operator.runtime.object_facts import ObjectFacts, facts_of
 from paimon_operator.runtime.projection import projected
-from paimon_operator.runtime.rest import is_at_rest
+from paimon_operator.runtime.rest import is_at_rest, is_over
 
 KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
 """The kinds of which the cache keeps every object."""
@@ -136,6 +136,11 @@ class Cache:
         """Whether a cached run needs no further reconcile."""
         known = self._objects.get(run)
         return known is not None and known.at_rest
+
+    def is_over(self, run: Key) -> bool:
+        """Whether a cached run has ended and is released. With a ttl, its deletion is still to come."""
+        known = self.get(*run)
+        return known is not None and is_over(known)
 
     def tables_of(self, catalog: Key) -> Sequence[Key]:
         """Tables that name this catalog, sorted."""

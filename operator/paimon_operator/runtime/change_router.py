@@ -144,7 +144,7 @@ class ChangeRouter:
         """Records a full LIST: removes missing objects, enqueues new and changed ones. Returns the unchanged ones.
 
         `bodies` are those of the outdated objects, or more. Runs that are not at rest are always enqueued, one after
-        the other, because no list shows what happened to a Pod.
+        the other, because no list shows what happened to a Pod. Of one that is over, nothing but its ttl is left to do.
         """
         stood = self._cache.revisions(kind)
         differing = (key for key, revision in stood.items() if listed.get(key) != revision)
@@ -161,7 +161,11 @@ class ChangeRouter:
             elif not self._cache.is_at_rest(key):
                 restless.append(key)
         for number, key in enumerate(restless, start=1):
-            self._queue.add_late_after(key, number / _RESTLESS_PACE)
+            delay = number / _RESTLESS_PACE
+            if self._cache.is_over(key):
+                self._queue.add_after(key, delay, expected=True)
+            else:
+                self._queue.add_late_after(key, delay)
         return unchanged
 
     def enqueue_after(self, key: Key, delay: float) -> None:
