@@ -22,6 +22,7 @@ from tests.apiserver.replicas import Replicas
 from tests.apiserver.stale_proxy import StaleProxy, stale_proxy
 from tests.cluster.apiserver import ApiServer
 from tests.runtime.stale_watches import Act
+from tests.support import end_state
 
 DISTURBED_ROUNDS: Final = 16
 _STEP_S: Final = 0.25
@@ -79,7 +80,7 @@ class StaleWorld:
         self._proxy.disarm_if_alive()
         self._proxy.end_disturbance()
 
-    def settle(self, runs: Mapping[str, int]) -> list[tuple[object, ...]]:
+    def settle(self, runs: Mapping[str, int]) -> list[end_state.Left]:
         """Waits until these runs were performed and nothing changes any more. Returns the state."""
         self._ns.wait(lambda: self._turn() and self._has_performed(runs), f"the runs {dict(runs)}")
         before, since = self.state(), time.monotonic()
@@ -89,16 +90,11 @@ class StaleWorld:
                 before, since = now, time.monotonic()
         return before
 
-    def state(self) -> list[tuple[object, ...]]:
-        """Tables and catalogs with their generations, finalizers and conditions, and the runs that have not ended."""
-        found: list[tuple[object, ...]] = []
-        for plural in (TABLES, CATALOGS):
-            for body in sorted(self._ns.all(plural), key=lambda each: str(each["metadata"]["name"])):
-                meta, status = body["metadata"], body.get("status") or {}
-                conditions = [(each["type"], each["status"], each["reason"]) for each in status.get("conditions", ())]
-                found.append((meta["name"], meta["generation"], tuple(meta.get("finalizers") or ()), *conditions))
-                found += [(meta["name"], "has an active run")] if "activeRun" in status else []
-        return found
+    def state(self) -> list[end_state.Left]:
+        """What is left."""
+        objects = [end_state.of_object(body) for plural in (TABLES, CATALOGS) for body in self._ns.all(plural)]
+        pods = [pod.manifest for pod in self._ns.pods()]
+        return [*sorted(objects, key=str), *end_state.of_runs(self._ns.all(RUNS)), *end_state.of_pods(pods)]
 
     def _is_due(self, number: int, at: int) -> bool:
         return number >= at and (at < _AFTER_A_RUN or bool(self.performed))
