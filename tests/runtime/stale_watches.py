@@ -217,8 +217,11 @@ class World:
     def state(self) -> list[end_state.Left]:
         """What is left."""
         objects = [end_state.of_object(body) for kind in (Kind.TABLE, Kind.CATALOG) for body in self._all(kind)]
-        config_maps = end_state.of_config_maps(self._all(Kind.CONFIG_MAP))
-        return [*objects, *end_state.of_runs(self._all(Kind.RUN)), *end_state.of_pods(self._pods()), config_maps]
+        return [*objects, *end_state.of_runs(self._all(Kind.RUN)), *self.pods_left()]
+
+    def pods_left(self) -> list[end_state.Left]:
+        """The Pods, and the jobs that are stored for them."""
+        return [*end_state.of_pods(self._pods()), end_state.of_config_maps(self._all(Kind.CONFIG_MAP))]
 
     def _all(self, kind: Kind) -> Sequence[Json]:
         return [self.store.peek(kind, SHOP, name) or {} for name in self.store.names(kind)]

@@ -12,7 +12,7 @@ from paimon_operator.core.ports import Kind
 from tests.runtime.operator_in_memory import SHOP, lake, shop
 from tests.runtime.shared_driver import FACTS, SharedDriver, shared_pods
 from tests.runtime.stale_watches import Act, World
-from tests.support import pods
+from tests.support import end_state, pods
 from tests.support.manifests import keyed_table
 from tests.support.random_examples import examples
 
@@ -54,6 +54,10 @@ class SharedWorld(World):
                 self.drivers[name] = await SharedDriver.start(self.operator, name)
             self.drivers[name].operator = self.operator
             await self._turn(self.drivers[name])
+
+    def pods_left(self) -> list[end_state.Left]:
+        """Those that were not released: it depends on the watches which runs have shared one."""
+        return end_state.of_pods(pod for pod in self._pods() if pod["metadata"].get("finalizers"))
 
     def _busy(self) -> set[str]:
         """Tables with a turn in progress: it was performed, and its driver, which lives, has not reported that."""
