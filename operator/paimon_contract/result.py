@@ -323,7 +323,7 @@ class Outcome(Document):
     compacted_partitions: int | None = None
     """Partitions that were compacted; 0: no partition needed it. None: which ones is Paimon's choice."""
     only_for_records: int | None = None
-    """Those of them that reached no threshold: records had expired there."""
+    """Those of `compacted_partitions` that reached no threshold: they had records to remove by their age."""
     write: LoadSummary | None = None
     expired: int | None = None
     described: int | None = None

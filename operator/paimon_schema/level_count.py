@@ -17,11 +17,12 @@ from paimon_schema.table_schema import TableSchema
 LEVELS: Final = "num-levels"
 TRIGGER: Final = "num-sorted-run.compaction-trigger"
 _DEFAULT_TRIGGER: Final = "5"
+"""Of every engine."""
 
 
-def least_levels(options: Mapping[str, str]) -> int:
+def number_of_levels(options: Mapping[str, str]) -> int:
     """The number of levels of a table with these options; 0 for what is no number."""
-    return _number(options, options.get(TRIGGER, _DEFAULT_TRIGGER)) or 0
+    return _levels_by(options, options.get(TRIGGER, _DEFAULT_TRIGGER)) or 0
 
 
 def fewer_levels(table: TableSchema, steps: Iterable[Step], rules: OptionRules) -> Iterator[Refusal]:
@@ -43,10 +44,10 @@ def fewer_levels(table: TableSchema, steps: Iterable[Step], rules: OptionRules) 
 
 
 def _levels(options: Mapping[str, str], rules: OptionRules) -> int | None:
-    return _number(options, options.get(TRIGGER, rules.default_of(TRIGGER) or ""))
+    return _levels_by(options, options.get(TRIGGER, rules.default_of(TRIGGER) or ""))
 
 
-def _number(options: Mapping[str, str], trigger: str) -> int | None:
+def _levels_by(options: Mapping[str, str], trigger: str) -> int | None:
     """None for what is no number: other rules refuse it."""
     try:
         return int(options[LEVELS]) if LEVELS in options else int(trigger) + 1

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from paimon_contract.parameters.compact import RecordAge
 from paimon_schema.data_types import DataType
-from paimon_schema.level_count import least_levels
-from paimon_schema.table_schema import TableSchema
+from paimon_schema.level_count import number_of_levels
+from paimon_schema.table_schema import Column, TableSchema
 from spark_apps.metadata.avro import Record
 from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.binary_row import number_at
@@ -39,14 +38,13 @@ _NEVER: Final = math.inf
 BucketId = tuple[bytes, int]
 
 
-@dataclass(frozen=True)
-class TimePlace:
-    """Where the least time of a file is."""
+class _InFiles(NamedTuple):
+    """The column with the time in the files that were written with one schema."""
 
-    index: int
-    """Among the columns of its statistics."""
-    columns: int
-    type: DataType
+    own: Column | None
+    """As it was then; None: it did not exist."""
+    names: Sequence[str]
+    """All columns."""
 
 
 def partitions_with_expired(observer: Observer, contents: Contents, age: RecordAge, now: datetime) -> set[bytes]:
@@ -61,7 +59,7 @@ def partitions_with_expired(observer: Observer, contents: Contents, age: RecordA
         raise UnreadableError(f"the statistics of a file cannot be read: {error!r}") from error
     options, buckets = observer.schema.options, buckets_of(contents.sums)
     in_single_runs = age.in_single_runs and options.get(_DROPS_STATS, "").lower() != "true"
-    merged = {key for key, each in buckets.items() if _is_merged(each, least_levels(options))}
+    merged = {key for key, each in buckets.items() if _is_merged(each, number_of_levels(options))}
     return {bucket[0] for bucket, is_known in files if bucket in merged or (is_known and in_single_runs)}
 
 
@@ -81,7 +79,7 @@ def _files_before(observer: Observer, contents: Contents, column: str, before: i
     An entry that removes a file may come before the one that adds it. A file that changes its level is removed and
     added again under its name.
     """
-    places = _Places(observer, column)
+    times = _Times(observer, column)
     found: dict[str, tuple[BucketId, bool]] = {}
     count: Counter[str] = Counter()
     for entry in observer.manifests.with_least_values(contents.manifests.values()):
@@ -89,46 +87,53 @@ def _files_before(observer: Observer, contents: Contents, column: str, before: i
         if sign < 0:
             count[file["_FILE_NAME"]] += sign
             continue
-        least = places.least_time(file)
+        least = times.least_of(file)
         if least is None or least < before:
             count[file["_FILE_NAME"]] += sign
             found[file["_FILE_NAME"]] = (entry["_PARTITION"], entry["_BUCKET"]), least is not None
     yield from (each for name, each in found.items() if count[name] > 0)
 
 
-class _Places:
-    """Where the files of each schema have the least time. Columns keep their ids when they are renamed."""
+class _Times:
+    """The least times of files. A column keeps its id when it is renamed."""
 
     def __init__(self, observer: Observer, column: str) -> None:
         known = observer.schema.by_name.get(column)
         if known is None or known.id is None:
             raise UnreadableError(f"the table has no column {column}, by which its records expire")
-        self._id = known.id
+        self._id, self._latest = known.id, observer.schema
         self._known = TableFiles(observer.files, observer.location)
-        self._schemas: dict[int, TableSchema | None] = {observer.schema.id: observer.schema}
+        self._by_schema: dict[int, _InFiles | None] = {}
 
-    def least_time(self, file: Record) -> float | None:
-        """Seconds since 1970 of the file's record with the least time; None where it is not known."""
-        schema = self._schema(file["_SCHEMA_ID"])
-        if schema is None:
+    def least_of(self, file: Record) -> float | None:
+        """Seconds since 1970 of the record with the least time; None where it is not known."""
+        column = self._in_files_of(file["_SCHEMA_ID"])
+        if column is None:
             return None
-        own = next((each for each in schema.columns if each.id == self._id), None)
-        if own is None:
+        if column.own is None:
             return _NEVER
         stored = file.get("_VALUE_STATS_COLS")
-        names = [each.name for each in schema.columns] if stored is None else stored
-        return _seconds(file, TimePlace(names.index(own.name), len(names), own.type)) if own.name in names else None
+        names = column.names if stored is None else stored
+        if column.own.name not in names:
+            return None
+        least = file["_VALUE_STATS"]["_MIN_VALUES"]
+        return _seconds(number_at(least, names.index(column.own.name), len(names), column.own.type), column.own.type)
 
-    def _schema(self, id_: int) -> TableSchema | None:
-        if id_ not in self._schemas:
-            self._schemas[id_] = self._known.schema(id_)
-        return self._schemas[id_]
+    def _in_files_of(self, schema: int) -> _InFiles | None:
+        """None: the schema is gone."""
+        if schema not in self._by_schema:
+            found = self._latest if schema == self._latest.id else self._known.schema(schema)
+            self._by_schema[schema] = None if found is None else self._of(found)
+        return self._by_schema[schema]
+
+    def _of(self, schema: TableSchema) -> _InFiles:
+        own = next((each for each in schema.columns if each.id == self._id), None)
+        return _InFiles(own, [each.name for each in schema.columns])
 
 
-def _seconds(file: Mapping[str, Any], place: TimePlace) -> int | None:
+def _seconds(number: int | None, type_: DataType) -> int | None:
     """As Paimon reads a time."""
-    least = number_at(file["_VALUE_STATS"]["_MIN_VALUES"], place.index, place.columns, place.type)
-    if least is None:
+    if number is None:
         return None
-    is_millis = place.type.name.startswith("TIMESTAMP") or (place.type.name == "BIGINT" and least >= _LEAST_MILLIS)
-    return int(least / 1000) if is_millis else least
+    is_millis = type_.name.startswith("TIMESTAMP") or (type_.name == "BIGINT" and number >= _LEAST_MILLIS)
+    return int(number / 1000) if is_millis else number

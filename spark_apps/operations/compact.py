@@ -72,7 +72,10 @@ def run(job: Job, session: Session) -> Outcome:
 def compact_table(
     job: Job, session: Session, compact: CompactParameters, table: Any, arguments: Arguments
 ) -> Mapping[str, int | None]:
-    """Calls the procedure for each batch. Returns the numbers of partitions, none if which ones is Paimon's choice."""
+    """Calls the procedure for each batch.
+
+    Returns the members of the outcome that count partitions; none where Paimon chooses them.
+    """
     scope: Scope | SortScope | None
     if compact.strategy == SORT:
         scope = _sort_scope(job, session, compact)
@@ -84,13 +87,10 @@ def compact_table(
         log_step(f"compacts batch {number}: {batch['where'] or 'all partitions'}"[:_LOGGED])
         for each in _calls(batch, table, session):
             session.spark.sql(call("compact", each)).collect()
-    return {} if scope is None or compact.thresholds is None else _taken(scope)
-
-
-def _taken(scope: Scope | SortScope) -> Mapping[str, int | None]:
-    """The members of the outcome that say how many partitions were compacted, and why."""
-    only_for_records = {"only_for_records": scope.only_for_records} if isinstance(scope, Scope) else {}
-    return {"compacted_partitions": len(scope.partitions), **only_for_records}
+    if scope is None or compact.thresholds is None:
+        return {}
+    only_for_records = scope.only_for_records if isinstance(scope, Scope) else None
+    return {"compacted_partitions": len(scope.partitions), "only_for_records": only_for_records}
 
 
 def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | None:  # noqa: ARG001

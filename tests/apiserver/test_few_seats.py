@@ -33,7 +33,7 @@ ALL = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "clusterScope": 
 
 @pytest.fixture
 def few(api_server: ApiServer, tmp_path: Path) -> Iterator[Replicas]:
-    """An operator whose account has so few seats that three requests at once are too many. It is not started."""
+    """An operator, not started yet, whose account may have only a few requests at once."""
     ns = NamespaceClient(api_server.kubeconfig, "few-seats")
     replicas, server = Replicas(api_server, ns, tmp_path), client.FlowcontrolApiserverV1Api(ns.client)
     account = {"kind": "ServiceAccount", "serviceAccount": {"name": RELEASE, "namespace": ns.namespace}}

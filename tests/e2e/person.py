@@ -80,7 +80,7 @@ class Person:
 def account(name: str, programs: Mapping[str, Path], kubeconfig: Path) -> Iterator[Person]:
     """Adds the account, with a clone of this checkout's commit. Removes it with all its files and processes.
 
-    One of this name is what a killed test has left, and is removed first.
+    An account of this name that a killed test has left is removed first.
     """
     if subprocess.run(["id", name], capture_output=True, check=False).returncode == 0:
         _remove(name)

@@ -66,6 +66,15 @@ async def test_a_request_that_is_refused_again_and_again_fails() -> None:
     assert client.asked == 4
 
 
+async def test_a_request_without_a_rate_limit_is_sent_once() -> None:
+    """Nothing would make it wait. The renewal of the Lease is one, and has repetitions of its own."""
+    client = Busy({}, times=9)
+    server = ApiServer(client, limiter=None, timeout=10, observe=lambda *_: None)  # type: ignore[arg-type]
+    with pytest.raises(RetryableError, match="429"):
+        await server.request("update", PATH, kind="Lease")
+    assert client.asked == 1
+
+
 def behind_limit(client: Busy, time: VirtualTime) -> ApiServer:
     limiter = TokenBucket(rate=20, burst=40, clock=time.seconds, call_later=time.call_later)
     return ApiServer(client, limiter=limiter, timeout=10, observe=lambda *_: None)  # type: ignore[arg-type]

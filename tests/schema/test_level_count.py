@@ -6,6 +6,7 @@ import pytest
 
 from paimon_engines.engine import Engine
 from paimon_engines.loader import load_engines
+from paimon_schema.level_count import number_of_levels
 from paimon_schema.plan import make_plan
 from paimon_schema.uses import MANAGED_OPTION
 from tests.schema.schemas import declared, table
@@ -54,3 +55,16 @@ def test_the_refusal_says_how_to_get_the_trigger_all_the_same() -> None:
 def test_a_table_without_primary_keys_has_no_levels() -> None:
     engine = next(iter(load_engines().values()))
     assert not make_plan(table(COLUMNS), declared(COLUMNS, options={LEVELS: "2"}), engine).refusals
+
+
+@pytest.mark.parametrize("engine", load_engines().values(), ids=lambda engine: engine.id)
+@pytest.mark.parametrize(
+    ("options", "number"),
+    [({}, None), ({TRIGGER: "8"}, 9), ({TRIGGER: "8", LEVELS: "3"}, 3), ({LEVELS: "few"}, 0)],
+    ids=["the engine's default", "by the trigger", "its own", "what is no number"],
+)
+def test_a_table_has_as_many_levels_as_its_options_say(
+    engine: Engine, options: dict[str, str], number: int | None
+) -> None:
+    default = int(engine.options[TRIGGER].default or "") + 1
+    assert number_of_levels(options) == (default if number is None else number)

@@ -14,14 +14,14 @@ _SECONDS: Final = {"ms": 0.001, "s": 1, "min": 60, "h": 3_600, "d": 86_400}
 
 @dataclass(frozen=True, kw_only=True)
 class RecordAge(Document):
-    """The records that a compaction removes by their age."""
+    """Which records a compaction removes."""
 
     seconds: int
-    """A record is removed once its time is longer ago."""
+    """Those whose time is longer ago."""
     column: str
-    """Its time."""
+    """The column with the time."""
     in_single_runs: bool
-    """Whether a full compaction rewrites the only sorted run of a bucket for it."""
+    """Whether the engine rewrites the only sorted run of a bucket to remove them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class CompactThresholds(Document):
     unsorted_files: int | None = None
     """Files of the partition that no sort compaction has made."""
     records: RecordAge | None = None
-    """A file of the partition may have such a record."""
+    """Records of the partition that the compaction would remove."""
 
 
 @dataclass(frozen=True, kw_only=True)

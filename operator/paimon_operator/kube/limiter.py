@@ -25,8 +25,8 @@ _ROUNDING: Final = 1e-9
 class TokenBucket:
     """Allows `rate` requests per second on average and `burst` at once. Namespaces that wait take turns.
 
-    After a 429 it allows half as many, without a burst, and from then on more with each request: as many at once as
-    before would be refused again, and the server asks for a pause of seconds each time.
+    After a 429 the rate is halved and there is no burst. From then on it grows with each request, up to `rate`. A burst
+    after the pause would be refused again, and cost another pause of seconds.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class TokenBucket:
         self._on_wait(self._clock() - asked)
 
     def hold(self, seconds: float) -> None:
-        """Delays all requests for `seconds`, as a 429 with Retry-After requires. Then fewer are sent, one by one.
+        """Delays all requests for `seconds`, as a 429 with Retry-After requires, and slows down those after it.
 
-        Requests that were on their way together are answered alike, which counts once.
+        Several answers to requests that were on their way together slow down once.
         """
         if self._clock() >= self._held_until:
             self._rate = max(self._rate / 2, min(_LEAST, self._most))

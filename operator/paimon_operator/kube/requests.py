@@ -45,8 +45,8 @@ _TOO_MANY, _ERRORS = 429, 400
 _DEFAULT_PAUSE: Final = 1.0
 """Seconds to pause after a 429 without Retry-After."""
 _TRIES: Final = 4
-"""Of one request that is answered 429 each time. The server has done nothing then, so it is safe to ask again; after
-that the reconcile begins again, because what it has read gets old."""
+"""How often a request is sent that is answered 429 each time: the server has done nothing, so it may be sent again.
+Then the reconcile fails and is repeated, because what it has read gets old."""
 
 
 def _unguarded() -> float:

@@ -163,7 +163,7 @@ class ChangeRouter:
         for number, key in enumerate(restless, start=1):
             delay = number / _RESTLESS_PACE
             if self._cache.is_over(key):
-                self._queue.add_after(key, delay, expected=True)
+                self.enqueue_after(key, delay)
             else:
                 self._queue.add_late_after(key, delay)
         return unchanged

@@ -98,6 +98,11 @@ def seen(**facts: Any) -> TableStatus:
         ("Remove-Orphan-Files", {"orphanFiles": None}, "nothing was reported"),
         ("Compact", {"compactedPartitions": 0}, "no partition reaches a threshold, so nothing was compacted"),
         ("Compact", {"compactedPartitions": 1}, "compacted from 9 files to 9 files in 1 partition"),
+        (
+            "Compact",
+            {"compactedPartitions": 3, "onlyForRecords": 2},
+            "compacted from 9 files to 9 files in 3 partitions, 2 of them only to remove records",
+        ),
     ],
 )
 def test_a_result_is_one_sentence(type_: str, changed: dict[str, Any], sentence: str) -> None:
@@ -112,6 +117,9 @@ def test_the_status_of_a_run_has_what_only_its_operation_finds() -> None:
     assert (expired.expired, expired.remaining, expired.example) == (249, 3, "dt=someday")
     marked = OPERATIONS.of("MarkPartitionsDone").status_fields(result("Mark-Partitions-Done"))["partitions_done"]
     assert (marked.marked, marked.already_marked, marked.not_yet_done, marked.remaining) == (2, 255, 1, 3)
+    taken = result("Compact", compactedPartitions=3, onlyForRecords=2)
+    compacted = OPERATIONS.of("Compact").status_fields(taken)
+    assert (compacted["compacted_partitions"], compacted["only_for_records"]) == (3, 2)
     rescaled = OPERATIONS.of("Rescale").status_fields(result("Rescale"))["rescale"]
     assert (rescaled.done, rescaled.total, rescaled.finished) == (12, 40, False)
 

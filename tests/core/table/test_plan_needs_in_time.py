@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paimon_contract.parameters.compact import CompactParameters
+from paimon_contract.parameters.compact import CompactParameters, CompactThresholds, RecordAge
 from paimon_operator.core.launch.job import build_job
 from paimon_operator.core.operations.need import AFTER_A_COMMIT
 from tests.core.table.measured import HOURLY, decision_of, measure, measured_table
@@ -27,13 +27,18 @@ def starts(seen: TableWorld) -> bool:
     return seen.table.status.active_run is not None and seen.active.spec.type == "Compact"
 
 
-def runs_threshold(seen: TableWorld) -> int | None:
-    """The sorted runs from which on the active run compacts a partition, in the job that its driver gets."""
+def thresholds(seen: TableWorld) -> CompactThresholds:
+    """What the active run compares each partition with, in the job that its driver gets."""
     assert seen.catalog is not None
     parameters = build_job(seen.active, seen.table, seen.catalog, seen.operator).parameters
     assert isinstance(parameters, CompactParameters)
     assert parameters.thresholds is not None
-    return parameters.thresholds.sorted_runs
+    return parameters.thresholds
+
+
+def runs_threshold(seen: TableWorld) -> int | None:
+    """The sorted runs from which on the active run compacts a partition."""
+    return thresholds(seen).sorted_runs
 
 
 def test_the_driver_gets_to_know_that_max_delay_is_over() -> None:
@@ -96,11 +101,12 @@ def test_runs_that_only_remove_records_do_not_put_off_max_delay(only_for_records
 
 def test_what_a_compaction_has_left_beyond_a_threshold_is_not_compared_again_while_it_looks_for_records() -> None:
     seen = with_records(smallFilesPerPartition=2)
-    for snapshot, expected in ((2, 9), (3, None), (4, 9)):
+    for snapshot, runs, small_files in ((2, 9, 2), (3, None, None), (4, 9, 2)):
         seen.wait(hours=1)
         measure(seen, snapshot=snapshot, smallFilesMax=5)
         assert starts(seen)
-        assert runs_threshold(seen) == expected
+        records = RecordAge(seconds=30 * 86_400, column="at", in_single_runs=True)
+        assert thresholds(seen) == CompactThresholds(sorted_runs=runs, small_files=small_files, records=records)
         seen.finish("Compact", after=MEASURED | {"snapshotId": 3, "smallFilesMax": 5}, compactedPartitions=1)
         seen.settle()
 

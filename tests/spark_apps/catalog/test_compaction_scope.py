@@ -11,18 +11,19 @@ from typing import Any
 import pytest
 
 from paimon_contract.job import JobCatalog
-from paimon_contract.parameters.compact import CompactParameters, CompactThresholds
+from paimon_contract.parameters.compact import CompactParameters, CompactThresholds, RecordAge
 from paimon_contract.parameters.verification import VerifyParameters
 from paimon_engines.loader import load_engine
 from paimon_schema.table_schema import TableSchema, schema_file_of
 from spark_apps.catalog.compaction_scope import PER_CALL, Batch, Scope, scope_of
 from spark_apps.catalog.verification import tag_name
+from spark_apps.metadata.table_files import TableFiles
 from spark_apps.metadata.volume import VolumeFiles
 from spark_apps.operations import compact
 from tests.spark_apps.jobs import job
 from tests.support import fabricated_avro
 from tests.support.fabricated_avro import DataFile
-from tests.support.fabricated_table import FabricatedTable, schema_of
+from tests.support.fabricated_table import FabricatedTable, schema_document, schema_of
 
 ONE_RUN = CompactThresholds(sorted_runs=1)
 
@@ -167,6 +168,50 @@ def test_the_driver_ends_without_a_jvm_where_nothing_is_needed(
         assert outcome.table is not None
         assert (outcome.table.files, outcome.table.sorted_runs_max) == (2, 2)
         assert outcome.before == outcome.after
+
+
+AT = {"id": 2, "name": "at", "type": "INT"}
+RECORDS = CompactThresholds(sorted_runs=2, records=RecordAge(seconds=86_400, column="at", in_single_runs=True))
+YOUNG, OLD = 2_000_000_000, 1000
+"""Seconds since 1970: times of records."""
+
+
+def with_records(root: Path, *, merged: str = "", **oldest: int) -> FabricatedTable:
+    """A table with one sorted run for each day, whose oldest record is of that time. `merged` is a day with two."""
+    fields = [*schema_document()["fields"], AT]
+    table = FabricatedTable(root / "shop.db" / "orders")
+    made = datetime.now(UTC) - timedelta(minutes=30)
+    files = [DataFile(name=day, day=day, level=5, least=(None, 1, time), made=made) for day, time in oldest.items()]
+    table.commit([*files, *([DataFile(name="new", day=merged, least=(None, 1, YOUNG), made=made)] if merged else [])])
+    table.write_schema(fields=fields, options={"bucket": "4", "paimon-operator.owner": "o"})
+    return table
+
+
+@pytest.mark.parametrize(
+    ("sentence", "oldest", "parameters", "ends"),
+    [
+        ("every record is young", YOUNG, (RECORDS,), True),
+        ("one is too old", OLD, (RECORDS,), False),
+        ("its partition is not idle", OLD, (RECORDS, "1 h"), True),
+        ("records do not expire", OLD, (replace(RECORDS, records=None),), True),
+    ],
+)
+def test_the_driver_starts_a_jvm_only_where_a_record_is_too_old(
+    tmp_path: Path, sentence: str, oldest: int, parameters: tuple[Any, ...], ends: bool
+) -> None:
+    with_records(tmp_path, a=YOUNG, b=oldest)
+    outcome = compact.without_jvm(of(tmp_path, *parameters), load_engine("paimon-1.4"), VolumeFiles())
+    assert (outcome is not None) is ends, sentence
+
+
+def test_partitions_with_old_records_come_after_those_that_reach_a_threshold(tmp_path: Path) -> None:
+    table = with_records(tmp_path, merged="m", a=OLD, m=OLD, b=YOUNG)
+    schema = TableFiles(VolumeFiles(), table.location).latest_schema()
+    assert schema is not None
+    found = scope_of(of(tmp_path, RECORDS), VolumeFiles(), schema, RECORDS, None)
+    (batch,) = found.batches(by_small_files=False)
+    assert batch.condition == "(`day` = 'm') OR (`day` = 'a')"
+    assert found.only_for_records == 1, "m reaches a threshold"
 
 
 @pytest.mark.parametrize(

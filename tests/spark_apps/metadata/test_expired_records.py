@@ -18,7 +18,7 @@ from spark_apps.metadata.binary_row import partition_values
 from spark_apps.metadata.expired_records import partitions_with_expired
 from spark_apps.metadata.observation import Observer
 from spark_apps.metadata.volume import VolumeFiles
-from tests.support.fabricated_avro import DataFile
+from tests.support.fabricated_avro import FORMATS, DataFile
 from tests.support.fabricated_table import FabricatedTable, schema_of
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -149,6 +149,12 @@ def test_more_entries_than_are_read_in_time_are_left_to_paimon(tmp_path: Path, m
     monkeypatch.setattr(expired_records, "MAX_ENTRIES", 1)
     with pytest.raises(UnreadableError, match="2 entries of manifests are too many"):
         expired(table, with_time())
+
+
+def test_a_manifest_without_statistics_is_left_to_paimon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(FORMATS["1.4"][0], "_VALUE_STATS")
+    with pytest.raises(UnreadableError, match="_VALUE_STATS"):
+        expired(committed(tmp_path, [mon(DUE)]), with_time())
 
 
 @pytest.mark.parametrize(
