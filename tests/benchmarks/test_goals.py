@@ -104,3 +104,22 @@ def test_a_count_of_requests_that_misses_its_goal_is_named(
     what: str, requests: float, objects: float, found: list[str]
 ) -> None:
     assert missed_requests([Line(what, 1, Figures(1, requests, 0), objects)]) == found
+
+
+@pytest.mark.parametrize(
+    ("seconds", "reads", "others", "most"),
+    [
+        (4.9, 20, 160, 180),
+        (5, 40, 170, 210),
+        (5, 50, 160, 210),
+        (15, 50, 170, 220),
+    ],
+    ids=["no time for a look", "as many looks as there was time for", "more", "fewer"],
+)
+def test_runs_that_take_long_may_be_looked_at_again_and_again(
+    seconds: float, reads: float, others: float, most: float
+) -> None:
+    def found(more: float) -> list[str]:
+        return missed_requests([Line("runs", seconds, Figures(1, reads + others + more, 0, reads), 10)])
+
+    assert (found(0), found(1)) == ([], [f"runs: {most + 1:.0f} requests, goal {most:.0f}"])

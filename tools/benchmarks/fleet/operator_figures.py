@@ -25,6 +25,8 @@ class Figures:
     requests: float
     """All but those for Leases."""
     tables_reconciled: float
+    reads: float = 0
+    """Of the requests, those for one object. A run's timers send them, so they grow with the time that it takes."""
 
     def since(self, before: Figures) -> Figures:
         """What was used since `before`."""
@@ -32,19 +34,21 @@ class Figures:
             self.cpu_s - before.cpu_s,
             self.requests - before.requests,
             self.tables_reconciled - before.tables_reconciled,
+            self.reads - before.reads,
         )
 
 
 def figures(operator: OperatorProcess) -> Figures:
     """The figures of a process that has started."""
     samples = operator.metrics()
-    requests = [value for name, value in samples.items() if name.startswith(_REQUESTS) and not _is_lease(name)]
+    requests = {name: value for name, value in samples.items() if name.startswith(_REQUESTS) and not _is_lease(name)}
+    reads = [value for name, value in requests.items() if _labels(name)["verb"] == "get"]
     tables = [
         value
         for name, value in samples.items()
         if name.startswith(_RECONCILES) and _labels(name)["kind"] == "PaimonTable"
     ]
-    return Figures(cpu_s(operator.process.pid), sum(requests), sum(tables))
+    return Figures(cpu_s(operator.process.pid), sum(requests.values()), sum(tables), sum(reads))
 
 
 def is_idle(operator: OperatorProcess) -> bool:
