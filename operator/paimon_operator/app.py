@@ -41,6 +41,7 @@ from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.clock import SystemClock
 from paimon_operator.runtime.controllers import controllers
+from paimon_operator.runtime.decided_until import DecidedUntil
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.health import Endpoints, ProcessHealth
 from paimon_operator.runtime.keys import Key
@@ -90,6 +91,7 @@ class Operator:
         self._metrics.watches(heartbeat_age=lambda: self._health.heartbeat_age)
         # Requests for Leases never wait behind other requests.
         self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
+        self._decided = DecidedUntil(self._clock, monotonic=time.monotonic)
         self._lease = Lease(
             self._unpaced,
             namespace=settings.lease_namespace,
@@ -97,6 +99,7 @@ class Operator:
             identity=self._identity,
             clock=self._clock,
             monotonic=time.monotonic,
+            note=self._decided,
         )
 
     async def run(self) -> int:
@@ -177,13 +180,12 @@ class Operator:
         queue: WorkQueue[Key] = WorkQueue(
             namespace_of=lambda key: key.namespace, clock=loop.time, call_later=loop.call_later, on_late=doubts.late
         )
+        self._decided.lead(queue)
         dependencies = self._dependencies(launches.operator, queue, doubts)
         reconcile = controllers(dependencies, launches, metrics=self._metrics.runs, on_bug=self._metrics.bug_caught)
         self._answer(dependencies)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
-        self._metrics.objects(
-            ObjectMetrics(dependencies.cache, table_limit=settings.table_metrics_limit, now=time.time)
-        )
+        self._metrics.objects(self._object_metrics(dependencies.cache))
         store, router = dependencies.store, dependencies.router
         period, identity = settings.resync_period, self._identity
         on_namespaces = partial(self._keep_namespaces, dependencies.slots)
@@ -192,9 +194,14 @@ class Operator:
             workers=self._workers(queue, reconcile, doubts),
             queue=queue,
             health=self._health,
+            on_listed=self._decided.listed,
             heartbeat=self._heartbeat().run,
             watch=partial(self._watch, router),
         )
+
+    def _object_metrics(self, cache: Cache) -> ObjectMetrics:
+        limit, decided_until = self._settings.table_metrics_limit, partial(self._decided.get, timedelta(0))
+        return ObjectMetrics(cache, table_limit=limit, now=time.time, decided_until=decided_until)
 
     def _keep_namespaces(self, slots: RunSlots, live: Set[str]) -> None:
         """Forgets the namespaces without an object."""
@@ -231,8 +238,7 @@ class Operator:
 
     def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key], doubts: Doubts) -> Dependencies:
         server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
-        slots = RunSlots(self._settings.max_concurrent_runs or None)
-        budgets = Budgets(self._settings.maintenance_pod_hours_per_day or None)
+        slots, budgets = self._limits()
         claims = TableClaimIndex(lambda catalog: not blocking_problems(catalog, operator))
         store = KubeObjects(server, namespaces=self._settings.watch_namespaces)
         batches = self._batches(store, queue)
@@ -253,7 +259,12 @@ class Operator:
             doubts=doubts,
             operator=operator,
             clock=self._clock,
+            decided=self._decided,
         )
+
+    def _limits(self) -> tuple[RunSlots, Budgets]:
+        runs, pod_hours = self._settings.max_concurrent_runs, self._settings.maintenance_pod_hours_per_day
+        return RunSlots(runs or None), Budgets(pod_hours or None)
 
     def _known_looks(self, cache: Cache, router: ChangeRouter) -> Looks:
         interval_s = int(self._settings.looks_interval)

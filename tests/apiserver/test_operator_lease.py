@@ -40,7 +40,21 @@ async def server(api_server: ApiServer, admin: official.ApiClient) -> AsyncItera
         yield api.server
 
 
-def candidate(server: Server, name: str, lease: str, clock: VirtualTime) -> Lease:
+class Said:
+    """A note: what this process says, and what it has found."""
+
+    def __init__(self, says: str | None = None) -> None:
+        self.says = says
+        self.heard: list[str | None] = []
+
+    def found(self, text: str | None) -> None:
+        self.heard.append(text)
+
+    def text(self) -> str | None:
+        return self.says
+
+
+def candidate(server: Server, name: str, lease: str, clock: VirtualTime, note: Said | None = None) -> Lease:
     return Lease(
         server,
         namespace=SPACE,
@@ -48,6 +62,7 @@ def candidate(server: Server, name: str, lease: str, clock: VirtualTime) -> Leas
         identity=name,
         clock=clock,
         monotonic=clock.seconds,
+        note=note or Said(),
         sleep=clock.sleep,
     )
 
@@ -87,6 +102,7 @@ async def test_a_leader_that_renews_stays_the_leader(server: Server) -> None:
         identity="b",
         clock=clock,
         monotonic=clock.seconds,
+        note=Said(),
         sleep=renew_and_sleep,
     )
     with pytest.raises(TimeoutError):
@@ -103,6 +119,20 @@ async def test_a_released_lease_can_be_acquired_at_once(server: Server) -> None:
     clock = VirtualTime()
     await candidate(server, "b", "released", clock).acquire()
     assert clock.slept == []
+
+
+async def test_a_leader_finds_the_note_of_the_one_before_and_keeps_it_until_it_has_its_own(server: Server) -> None:
+    clock, first, second, third = VirtualTime(), Said(), Said(), Said()
+    one = candidate(server, "a", "noted", clock, first)
+    await one.acquire()
+    first.says = "at the end of a"
+    await one.release()
+    other = candidate(server, "b", "noted", clock, second)
+    await other.acquire()
+    await other._renew()  # it knows nothing yet
+    await other.release()
+    await candidate(server, "c", "noted", clock, third).acquire()
+    assert (first.heard, second.heard, third.heard) == ([], ["at the end of a"], ["at the end of a"])
 
 
 async def test_a_lease_is_released_after_a_renewal_without_an_answer(server: Server) -> None:

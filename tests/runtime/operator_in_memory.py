@@ -21,6 +21,7 @@ from paimon_operator.runtime.batches import Batches
 from paimon_operator.runtime.cache import DELIVERED, Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.controllers import controllers
+from paimon_operator.runtime.decided_until import DecidedUntil
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.looks import Looks
@@ -100,6 +101,9 @@ class OperatorInMemory:
             call_later=self.time.call_later,
             on_late=self.doubts.late,
         )
+        self.decided = DecidedUntil(self.time, monotonic=self.time.seconds)
+        self.decided.found(self.store.note)
+        self.decided.lead(self.queue)
         indexes = self.cache, self.claims, self.warehouses, self.slots
         self.batches = Batches(
             self.store, facts=sharing, clock=self.time, call_later=self.time.call_later, enqueue=self.queue.add
@@ -130,6 +134,7 @@ class OperatorInMemory:
             doubts=self.doubts,
             operator=self.facts,
             clock=self.time,
+            decided=self.decided,
         )
         launches = LaunchBuilder(
             operator=world.operator,
@@ -165,6 +170,7 @@ class OperatorInMemory:
     async def start(self) -> OperatorInMemory:
         """Lists all objects, then starts the watches and the workers."""
         await self.resync.list_all()
+        self.decided.listed()
         self.store.watch = self._watch
         self.workers.start()
         return self
@@ -177,6 +183,7 @@ class OperatorInMemory:
         """Waits until no key is queued and no worker is busy."""
         for _ in range(100_000):
             if not self.queue.depth and not self.queue.busy and not self.batches.is_creating:
+                self.store.note = self.store.note if self.store.dead else self.decided.text()
                 return
             await asyncio.sleep(0)
         raise AssertionError(f"the operator never settles: {self.reconciles[-20:]}")

@@ -32,6 +32,7 @@ class LeaderLife:
             workers=self.operator.workers,
             queue=self.operator.queue,
             health=self.health,
+            on_listed=self.operator.decided.listed,
             heartbeat=self._heartbeat,
             watch=self._watch,
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,8 +40,10 @@ class Scraped:
 
     def __init__(self, cache: Cache | None = None) -> None:
         self.cache, self.now = cache or Cache(), NOW
+        self.decided_until: datetime | None = None
         self.registry = CollectorRegistry()
-        metrics = ObjectMetrics(self.cache, table_limit=LIMIT, now=lambda: self.now)
+        decided_until = partial(getattr, self, "decided_until")
+        metrics = ObjectMetrics(self.cache, table_limit=LIMIT, now=lambda: self.now, decided_until=decided_until)
         self.registry.register(metrics)
 
     def put(self, *bodies: Manifest, kind: Kind = Kind.TABLE) -> Scraped:
@@ -126,6 +130,26 @@ OVERDUE: list[tuple[str, Manifest, float]] = [
 @pytest.mark.parametrize(("status", "seconds"), [case[1:] for case in OVERDUE], ids=[case[0] for case in OVERDUE])
 def test_the_latest_schedule_of_a_namespace_is_reported(scraped: Scraped, status: Manifest, seconds: float) -> None:
     scraped.put(table("a", **status), table("b", retention=schedule(SOON)))
+    assert scraped.samples("schedule_overdue_seconds") == {("shop",): seconds}
+
+
+@pytest.mark.parametrize(
+    ("decided_until", "reason", "seconds"),
+    [
+        (None, "NotNeeded", 3600),
+        (NOW - 90, "NotNeeded", 90),
+        (NOW + 1, "NotNeeded", 0),
+        (NOW - 7200, "NotNeeded", 3600),
+        (NOW - 90, "AnotherRunActive", 3600),
+    ],
+    ids=["unknown", "later than the tick", "now", "earlier than the tick", "a tick that waits"],
+)
+def test_a_tick_that_was_skipped_but_not_stored_is_not_late(
+    scraped: Scraped, decided_until: float | None, reason: str, seconds: float
+) -> None:
+    scraped.decided_until = None if decided_until is None else datetime.fromtimestamp(decided_until, UTC)
+    decision = {"result": "Skipped", "reason": reason, "message": "m"}
+    scraped.put(table("a", retention={**schedule(AN_HOUR_AGO), "decision": decision}))
     assert scraped.samples("schedule_overdue_seconds") == {("shop",): seconds}
 
 

@@ -57,6 +57,8 @@ class ObjectStore:
     watch: Callable[[Kind, str, Json], None] = lambda *_: None
     faults: list[Fault] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    note: str | None = None
+    """The annotation of the Lease."""
     dead: bool = False
     """The process that sends the requests was killed: no further request is carried out."""
     _death: tuple[int, bool] | None = None

@@ -71,6 +71,8 @@ class Decision(Generic[StatusT]):
 
     status: StatusT | None
     """The whole status to store; None keeps the stored one (the object is being deleted)."""
+    defers_status: bool = False
+    """The status tells nothing new: the runtime remembers it, and stores it with the next change (`repeated_skips`)."""
     finalizer: FinalizerStep = "keep"
     actions: tuple[Action, ...] = ()
     """In order; every create has a deterministic name, so repeating the list is harmless."""

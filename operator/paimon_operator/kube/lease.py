@@ -15,8 +15,9 @@ import hashlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
+from paimon_operator.api.base import GROUP
 from paimon_operator.core.ports import Clock
 from paimon_operator.errors import AlreadyExistsError, KubernetesError, LeaseLostError, NotFoundError, StaleError
 from paimon_operator.kube.requests import ApiServer, Json
@@ -30,6 +31,8 @@ RETRY_PERIOD: Final = 2.0
 """Seconds between two tries. A try to acquire waits up to a fifth longer, by the hash of the identity."""
 WORST_CASE: Final = DURATION + 2 * 1.2 * RETRY_PERIOD
 """Seconds from a leader's last renewal to the next leader: one pause until it is seen, and one after the wait."""
+NOTE: Final = f"{GROUP}/decided-until"
+"""The annotation with the leader's note."""
 _KIND: Final = "Lease"
 _log = logging.getLogger(__name__)
 
@@ -40,6 +43,16 @@ class _ObservedLease:
 
     version: str
     since: float
+
+
+class Note(Protocol):
+    """What a leader tells the next one, by an annotation of the Lease."""
+
+    def found(self, text: str | None) -> None:
+        """Takes what the leader before has written; None: nothing."""
+
+    def text(self) -> str | None:
+        """What to write now; None leaves what is there."""
 
 
 class Lease:
@@ -54,6 +67,7 @@ class Lease:
         identity: str,
         clock: Clock,
         monotonic: Callable[[], float],
+        note: Note,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`identity` is unique for this process; an earlier process of the same Pod has another one.
@@ -61,7 +75,7 @@ class Lease:
         `server` must have no rate limit in common with other requests: a renewal never waits.
         """
         self._server, self._namespace, self._name, self._identity = server, namespace, name, identity
-        self._clock, self._monotonic, self._sleep = clock, monotonic, sleep
+        self._clock, self._monotonic, self._note, self._sleep = clock, monotonic, note, sleep
         self._path = LEASES.path(namespace, name)
         self._seen: _ObservedLease | None = None
         self._held: Json | None = None
@@ -118,7 +132,7 @@ class Lease:
 
     async def _vacate(self, lease: Json) -> None:
         spec = lease["spec"] | {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": self._now()}
-        await self._server.request("update", self._path, kind=_KIND, body=lease | {"spec": spec})
+        await self._server.request("update", self._path, kind=_KIND, body=self._with_note(lease) | {"spec": spec})
 
     async def _try_to_take(self) -> bool:
         try:
@@ -132,6 +146,7 @@ class Lease:
             await self._write(lease | {"spec": spec | {"acquireTime": self._now()}})
         except StaleError:
             return False  # another candidate was faster
+        self._note.found((lease["metadata"].get("annotations") or {}).get(NOTE))
         return True
 
     def _may_be_alive(self, lease: Json) -> bool:
@@ -176,7 +191,12 @@ class Lease:
 
     def _ours(self, lease: Json) -> Json:
         times = {"holderIdentity": self._identity, "leaseDurationSeconds": int(DURATION), "renewTime": self._now()}
-        return lease | {"spec": lease["spec"] | times}
+        return self._with_note(lease) | {"spec": lease["spec"] | times}
+
+    def _with_note(self, lease: Json) -> Json:
+        text, metadata = self._note.text(), lease["metadata"]
+        noted = {} if text is None else {"annotations": (metadata.get("annotations") or {}) | {NOTE: text}}
+        return lease | {"metadata": metadata | noted}
 
     def _now(self) -> str:
         return self._clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")

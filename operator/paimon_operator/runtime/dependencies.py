@@ -13,6 +13,7 @@ from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.batches import Batches
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
+from paimon_operator.runtime.decided_until import DecidedUntil
 from paimon_operator.runtime.decision_applier import DecisionApplier
 from paimon_operator.runtime.looks import Looks
 from paimon_operator.runtime.reads import Doubts, Reads
@@ -37,6 +38,7 @@ class Dependencies:
     doubts: Doubts
     operator: OperatorFacts
     clock: Clock
+    decided: DecidedUntil
 
     @property
     def reads(self) -> Reads:

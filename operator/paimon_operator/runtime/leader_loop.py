@@ -34,11 +34,13 @@ class LeaderLoop:
         workers: Workers,
         queue: WorkQueue[Any],
         health: ProcessHealth,
+        on_listed: Callable[[], None],
         heartbeat: Forever,
         watch: Watch,
     ) -> None:
+        """`on_listed` is called once all objects are enqueued for the first time."""
         self._resync, self._workers, self._queue, self._health = resync, workers, queue, health
-        self._heartbeat, self._watch = heartbeat, watch
+        self._on_listed, self._heartbeat, self._watch = on_listed, heartbeat, watch
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set. Then, in order: takes no further key, waits for busy workers, closes the watches.
@@ -47,6 +49,7 @@ class LeaderLoop:
         """
         self._health.listing()
         await self._first_list()
+        self._on_listed()
         self._workers.start()
         self._health.working(backlog=lambda: (self._queue.depth, self._workers.last_done))
         quit_watch = asyncio.Event()

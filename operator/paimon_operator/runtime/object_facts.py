@@ -51,7 +51,10 @@ class TableFigures:
     pod_seconds: float
     sorted_runs: int | None
     overdue_since: float | None
-    """First tick that is past, was not answered, and waits for nothing that was configured. None: there is none."""
+    """First tick without an answer that waits for nothing that was configured. None: there is none."""
+    skipped_until: float | None
+    """The same of schedules whose last tick was skipped as not needed: an answer may be stored later than it was given.
+    None: there is none."""
     last_successes: array[float]
     """Time of the last success of each of `RECURRING`, NaN without one. An array, to save memory."""
 
@@ -95,11 +98,12 @@ def _conditions(status: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 def _figures(status: Mapping[str, Any], conditions: Conditions) -> TableFigures:
     stopped = conditions.has(ConditionType.SUSPENDED, ConditionType.STALLED)
     memories = [list(_states(status.get(each.memory or ""))) for each in RECURRING]
-    ticks = [tick for states in memories for state in states if (tick := _next_tick(state)) is not None]
+    states = [state for each in memories for state in each]
     return TableFigures(
         pod_seconds=_number(_mapping(status.get("usage")).get("podSeconds")) or 0,
         sorted_runs=_number(_mapping(status.get("health")).get("sortedRunsMax")),
-        overdue_since=None if stopped else min(ticks, default=None),
+        overdue_since=None if stopped else _first_tick(states, skipped=False),
+        skipped_until=None if stopped else _first_tick(states, skipped=True),
         last_successes=array("d", map(_last_success, memories)),
     )
 
@@ -117,10 +121,15 @@ def _last_success(states: Iterable[Mapping[str, Any]]) -> float:
     return max((time for time in times if time is not None), default=math.nan)
 
 
-def _next_tick(state: Mapping[str, Any]) -> float | None:
-    """The first tick without an answer, unless it waits for something that was configured."""
-    waits = _mapping(state.get("decision")).get("reason") in _POSTPONED
-    return None if waits else _seconds(state.get("next"))
+def _first_tick(states: Iterable[Mapping[str, Any]], *, skipped: bool) -> float | None:
+    """The first tick without an answer, of the schedules whose last one was skipped, or of the others."""
+    reasons = ((_mapping(state.get("decision")).get("reason"), _seconds(state.get("next"))) for state in states)
+    found = (
+        tick
+        for reason, tick in reasons
+        if tick is not None and reason not in _POSTPONED and (reason == Reason.NOT_NEEDED) is skipped
+    )
+    return min(found, default=None)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

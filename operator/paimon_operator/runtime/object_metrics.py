@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from functools import partial
 from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -64,10 +66,18 @@ class ObjectMetrics(Collector):
     """Gauges of objects by namespace, and, up to a limit, of single tables.
 
     `table_limit` is the number of tables with series of their own, 0 for none. `now` is in seconds since 1970.
+    `decided_until` is the moment of `DecidedUntil`.
     """
 
-    def __init__(self, cache: Cache, *, table_limit: int, now: Callable[[], float]) -> None:
-        self._cache, self._limit, self._now = cache, table_limit, now
+    def __init__(
+        self,
+        cache: Cache,
+        *,
+        table_limit: int,
+        now: Callable[[], float],
+        decided_until: Callable[[], datetime | None],
+    ) -> None:
+        self._cache, self._limit, self._now, self._decided_until = cache, table_limit, now, decided_until
         self._computed: tuple[float, Families] | None = None
 
     def describe(self) -> Iterable[Metric]:
@@ -86,7 +96,8 @@ class ObjectMetrics(Collector):
         objects, *by_namespace = (_gauge(each) for each in (OBJECTS, SORTED_RUNS, OVERDUE, POD_SECONDS))
         for labels, count in sorted(self._conditions().items()):
             objects.add_metric(labels, count)
-        for family, values in zip(by_namespace, _by_namespace(tables, now), strict=True):
+        late_by = partial(_late_by, now=now, decided_until=self._decided_until())
+        for family, values in zip(by_namespace, _by_namespace(tables, late_by), strict=True):
             for namespace, value in sorted(values.items()):
                 family.add_metric([namespace], value)
         return [objects, *by_namespace, *self._of_tables(tables)]
@@ -117,7 +128,18 @@ def _gauge(described: Description) -> GaugeMetricFamily:
     return GaugeMetricFamily(described.name, described.text, labels=described.labels)
 
 
-def _by_namespace(tables: Iterable[tuple[Key, TableFigures]], now: float) -> list[dict[str, float]]:
+def _late_by(figures: TableFigures, *, now: float, decided_until: datetime | None) -> float:
+    """Seconds since the first tick of a table that is late."""
+    ticks = [] if figures.overdue_since is None else [figures.overdue_since]
+    if figures.skipped_until is not None:
+        decided = -math.inf if decided_until is None else decided_until.timestamp()
+        ticks.append(max(figures.skipped_until, decided))
+    return max(0.0, now - min(ticks, default=now))
+
+
+def _by_namespace(
+    tables: Iterable[tuple[Key, TableFigures]], late_by: Callable[[TableFigures], float]
+) -> list[dict[str, float]]:
     """Worst sorted runs, worst delay, and sum of Pod seconds of each namespace."""
     sorted_runs: dict[str, float] = {}
     overdue: dict[str, float] = {}
@@ -127,6 +149,5 @@ def _by_namespace(tables: Iterable[tuple[Key, TableFigures]], now: float) -> lis
         used[namespace] += figures.pod_seconds
         if figures.sorted_runs is not None:
             sorted_runs[namespace] = max(sorted_runs.get(namespace, 0), figures.sorted_runs)
-        late = 0.0 if figures.overdue_since is None else max(0.0, now - figures.overdue_since)
-        overdue[namespace] = max(overdue.get(namespace, 0.0), late)
+        overdue[namespace] = max(overdue.get(namespace, 0.0), late_by(figures))
     return [sorted_runs, overdue, used]

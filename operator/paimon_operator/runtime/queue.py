@@ -57,12 +57,14 @@ class WorkQueue(Generic[K]):
         self._busy: set[K] = set()
         self._again: dict[K, float] = {}
         self._timers: dict[K, Timer] = {}
+        self._unfinished: dict[K, float] = {}
         self._ready = asyncio.Event()
         self._closed = False
 
     def add(self, key: K) -> None:
         """Enqueues the key now, once. A later time of the key is dropped: its reconcile sets a new one."""
         self._cancel_timer(key)
+        self._unfinished.setdefault(key, self._clock())
         if key in self._busy:
             self._again.setdefault(key, self._clock())
         elif key not in self._waiting:
@@ -108,11 +110,15 @@ class WorkQueue(Generic[K]):
         self._busy.add(key)
         return key
 
-    def done(self, key: K) -> None:
-        """Ends the work on `key`, which waits again if it was added meanwhile."""
+    def done(self, key: K, *, failed: bool = False) -> None:
+        """Ends the work on `key`, which waits again if it was added meanwhile. After a failure it is unfinished."""
         self._busy.remove(key)
-        if key in self._again:
-            self._enqueue(key, self._again.pop(key))
+        since = self._again.pop(key, None)
+        if not failed:
+            self._unfinished.pop(key)
+        if since is not None:
+            self._unfinished.setdefault(key, since)
+            self._enqueue(key, since)
 
     def close(self) -> None:
         """Stops the queue. Waiting keys are not reconciled; the first list of the next process enqueues them."""
@@ -135,6 +141,10 @@ class WorkQueue(Generic[K]):
     def oldest_age(self) -> float:
         """Seconds the longest waiting key has waited; 0 when none waits."""
         return self._clock() - min(self._waiting.values()) if self._waiting else 0.0
+
+    def unfinished_since(self, is_one: Callable[[K], bool]) -> float | None:
+        """Since when the oldest of these keys has had work that no reconcile has finished; None when none has."""
+        return min((since for key, since in self._unfinished.items() if is_one(key)), default=None)
 
     def _enqueue(self, key: K, since: float) -> None:
         self._waiting[key] = since

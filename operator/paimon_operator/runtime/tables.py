@@ -127,6 +127,7 @@ class TableReconciler:
             ),
             spent=lambda usage: self._dependencies.budgets.spent(table, catalog, usage, now) if catalog else None,
             shares_drivers=self._dependencies.batches.is_enabled,
+            decided_until=self._dependencies.decided.get(),
             namespace_terminating=self._terminating.get(key) == table.metadata.uid,
         )
         return plan(Wanted(table=table, operator=self._dependencies.operator), observed, now)

@@ -79,13 +79,15 @@ class Workers:
                 key = await self._queue.get()
             except QueueClosedError:
                 return
+            failed = True  # until the opposite is known: it may be cancelled
             try:
-                await self._reconcile_key(key)
+                failed = not await self._reconcile_key(key)
             finally:
-                self._queue.done(key)
+                self._queue.done(key, failed=failed)
                 self.last_done = self._clock()
 
-    async def _reconcile_key(self, key: Key) -> None:
+    async def _reconcile_key(self, key: Key) -> bool:
+        """Whether the reconcile has ended without an error."""
         started = self._clock()
         result = "ok"
         try:
@@ -107,6 +109,7 @@ class Workers:
             if again is not None:
                 self._queue.add_after(key, again.total_seconds())
         self._measure(key.kind, result, self._clock() - started)
+        return result == "ok"
 
     def _retry(self, key: Key, error: Exception) -> None:
         self._on_error(key)

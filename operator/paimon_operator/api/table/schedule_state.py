@@ -76,7 +76,8 @@ class ScheduleState(ApiModel):
     """State of one schedule. It does not depend on old runs, which may be deleted."""
 
     last_due: Time | None = None
-    """Newest tick that was handled: by a run, by a decision not to run, or because it precedes the schedule."""
+    """Newest tick that was handled: by a run, by a decision not to run, or because it precedes the schedule. One that
+    is skipped like the tick before it is stored with the next change of the status, at the latest after a day."""
     last_run: RunName | None = None
     """Name of the last run that ended."""
     last_time: Time | None = None
@@ -84,7 +85,7 @@ class ScheduleState(ApiModel):
     last_duration_seconds: Int64 | None = None
     """Length of the last run that succeeded, from its start to its end. The next run is expected to take as long."""
     next: Time | None = None
-    """Next tick of the schedule."""
+    """Next tick of the schedule, or one that has passed: it waits, or was skipped like the one before it (lastDue)."""
     schedule: Annotated[str, Field(max_length=165)] | None = None
     """Schedule and time zone to which these ticks belong. After an edit, the first tick lies after the edit."""
     decision: LastDecision | None = None

@@ -119,15 +119,18 @@ def record_decision(state: StateT, tick: datetime | None, decision: LastDecision
     """The state with a decision about a tick. A tick that was started or skipped counts as answered."""
     waits = decision.result is DecisionResult.WAITING
     answered = not waits and tick is not None
-    if waits and state.decision is not None and _finds_the_same(state.decision, decision):
+    if waits and state.decision is not None and finds_the_same(state.decision, decision):
         decision = decision.model_copy(update={"checks": state.decision.checks})
     if waits and state.decision is not None and was_skipped(state.decision):
         decision = decision.model_copy(update={"after_skip": True})
     return changed(state, decision=decision, **({"last_due": tick} if answered else {}))
 
 
-def _finds_the_same(before: LastDecision, after: LastDecision) -> bool:
-    """Whether it waits for the same, and only ages have grown since. No reconcile writes the status for that."""
+def finds_the_same(before: LastDecision, after: LastDecision) -> bool:
+    """Whether both wait for the same, or were skipped for the same, and only ages have grown since.
+
+    No reconcile writes the status for that.
+    """
 
     def found(decision: LastDecision) -> list[tuple[str, str, bool]]:
         return [(each.name, each.threshold, each.reached) for each in decision.checks]

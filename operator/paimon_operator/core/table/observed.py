@@ -53,6 +53,8 @@ class TableObserved:
     """The budget that stops scheduled maintenance today, if the table has used so much; None: none does."""
     shares_drivers: bool = False
     """Whether small runs share driver Pods."""
+    decided_until: datetime | None = None
+    """Until when the due ticks of all tables had been decided; None: it is not known."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""
 

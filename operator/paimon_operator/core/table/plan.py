@@ -41,6 +41,7 @@ from paimon_operator.core.table.decision_events import decision_events
 from paimon_operator.core.table.drift_report import drift_events, drifted
 from paimon_operator.core.table.observed import TableObserved, Wanted
 from paimon_operator.core.table.outcome import REQUEUE_WHILE_ACTIVE, Outcome
+from paimon_operator.core.table.repeated_skips import deferred, with_skipped_ticks
 from paimon_operator.core.table.table_conditions import Blocker
 from paimon_operator.core.table.usage import without_old_sizes
 from paimon_operator.core.trusted_times import with_trusted_times
@@ -50,7 +51,9 @@ from paimon_operator.core.validation.catalog import blocking_problems, summarise
 
 def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[TableStatus]:
     """The decision about one table, from its manifest, the operator's facts and what was observed."""
-    status, untrusted = with_trusted_times(wanted.table.status, now)
+    stored = wanted.table.status
+    status, untrusted = with_trusted_times(stored, now)
+    status = with_skipped_ticks(status, observed.decided_until, now)
     table = wanted.table.model_copy(update={"status": status})
     wanted = replace(wanted, table=table)
     if table.metadata.deletion_timestamp is not None:
@@ -60,7 +63,7 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
         return Decision(status=None, requeue_after=REQUEUE_WHILE_ACTIVE)
     decision = _of_living(wanted, observed, untrusted, now)
     if FINALIZER in table.metadata.finalizers or observed.catalog is None:  # (without it nothing is started)
-        return decision
+        return deferred(decision, stored, table.metadata.uid)
     # A start, also that of a run which exists, comes in the next pass: the answer to the finalizer, without the run,
     # would end the reservation of its place before the run is stored.
     starts = bool(decision.actions) or (decision.status is not None and decision.status.active_run is not None)

@@ -1,0 +1,132 @@
+"""Ticks that were skipped once more for the same reason, which by themselves write no status.
+
+A fleet in which nothing happens would write at each tick of each table. So `lastDue` and `next` of such a schedule are
+stored with the next change of the status, and with the first skip of each day. Until then the process remembers them.
+The next process knows from the Lease until when the due ticks of all tables had been decided: a table with such a
+decision has skipped those that it has not stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from paimon_operator.api.reasons import Reason
+from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision, ScheduleState
+from paimon_operator.api.table.status import TableStatus
+from paimon_operator.core import backoff, schedule
+from paimon_operator.core.decision import Decision
+from paimon_operator.core.operations.schedule_state import changed, finds_the_same
+
+_DAY: Final = timedelta(days=1)
+
+Place = tuple[str, ...]
+"""Where a state is in the status: its field, then its index or the part of its field."""
+
+
+def with_skipped_ticks(status: TableStatus, decided_until: datetime | None, now: datetime) -> TableStatus:
+    """The status with the skipped ticks up to `decided_until` that it does not have. One that lies ahead is wrong."""
+    if decided_until is None or backoff.is_ahead(decided_until, now):
+        return status
+    return _mapped(status, partial(_skipped, decided_until))
+
+
+def deferred(decision: Decision[TableStatus], stored: TableStatus, uid: str) -> Decision[TableStatus]:
+    """The decision, which defers its status if that differs from the `stored` one by nothing but ticks skipped again.
+
+    `uid` spreads the first skips of a day.
+    """
+    status = decision.status
+    if status is None or status == stored or decision.actions or decision.events or decision.finalizer != "keep":
+        return decision
+    before = _states(stored)
+    is_stored_today = _day(stored, uid) == _day(status, uid)
+    repeats = is_stored_today and _mapped(status, partial(_as_stored, before)) == stored
+    return replace(decision, defers_status=True) if repeats else decision
+
+
+def _skipped(until: datetime, _: Place, state: ScheduleState) -> ScheduleState:
+    """The state after its skipped ticks up to `until`."""
+    if not _is_skip(state.decision) or state.schedule is None or state.last_due is None:
+        return state
+    recurrence = schedule.parse(*state.schedule.rsplit(" ", maxsplit=1))
+    tick = recurrence.due(state.last_due, until)
+    return state if tick is None else changed(state, last_due=tick, next=recurrence.next_after(tick))
+
+
+def _as_stored(before: Mapping[Place, ScheduleState], place: Place, state: ScheduleState) -> ScheduleState:
+    """The state as it was before, if it differs by a tick that was skipped for the same."""
+    known = before.get(place)
+    if known is None or known.decision is None or state.decision is None:
+        return state
+    if not (_is_skip(known.decision) and _is_skip(state.decision)):
+        return state
+    if _parts(state):  # the latest decision of its parts
+        return changed(state, decision=known.decision)
+    if not _is_repeated(known.decision, state.decision):
+        return state
+    return changed(state, last_due=known.last_due, next=known.next, decision=known.decision)
+
+
+def _is_repeated(before: LastDecision, after: LastDecision) -> bool:
+    return finds_the_same(before, after) and (bool(after.checks) or before.message == after.message)
+
+
+def _is_skip(decision: LastDecision | None) -> bool:
+    return decision is not None and decision.result is DecisionResult.SKIPPED and decision.reason == Reason.NOT_NEEDED
+
+
+def _day(status: TableStatus, uid: str) -> int | None:
+    """The day of the newest tick. Days begin at another moment of the day for each table."""
+    newest = max((state.last_due for state in _states(status).values() if state.last_due), default=None)
+    if newest is None:
+        return None
+    begins = int.from_bytes(hashlib.sha256(uid.encode()).digest()[:4]) % int(_DAY.total_seconds())
+    return (int(newest.timestamp()) + begins) // int(_DAY.total_seconds())
+
+
+def _states(status: TableStatus) -> dict[Place, ScheduleState]:
+    """All states of the status."""
+    found: dict[Place, ScheduleState] = {}
+
+    def note(place: Place, state: ScheduleState) -> ScheduleState:
+        found[place] = state
+        return state
+
+    _mapped(status, note)
+    return found
+
+
+def _mapped(status: TableStatus, change: Callable[[Place, ScheduleState], ScheduleState]) -> TableStatus:
+    """The status with each of its states changed."""
+    update: dict[str, object] = {}
+    for name, value in status.__dict__.items():
+        if isinstance(value, ScheduleState):
+            update[name] = _mapped_state((name,), value, change)
+        elif isinstance(value, tuple):
+            update[name] = tuple(
+                change((name, str(index)), each) if isinstance(each, ScheduleState) else each
+                for index, each in enumerate(value)
+            )
+    return status.model_copy(update=update)
+
+
+def _mapped_state(
+    place: Place, state: ScheduleState, change: Callable[[Place, ScheduleState], ScheduleState]
+) -> ScheduleState:
+    """The state changed. One with parts has the newest tick of theirs, and the first one ahead."""
+    parts = {name: change((*place, name), part) for name, part in _parts(state).items()}
+    if parts:
+        last_due = max((part.last_due for part in parts.values() if part.last_due), default=None)
+        ahead = min((part.next for part in parts.values() if part.next), default=None)
+        state = changed(state, **parts, last_due=last_due, next=ahead)
+    return change(place, state)
+
+
+def _parts(state: ScheduleState) -> dict[str, ScheduleState]:
+    """The states within a state: those of the strategies of compaction."""
+    return {name: value for name, value in state.__dict__.items() if isinstance(value, ScheduleState)}

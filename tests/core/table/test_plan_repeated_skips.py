@@ -1,0 +1,154 @@
+"""A tick that is skipped again for the same reason stores no status, and is not forgotten when the process ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.table.status import TableStatus
+from tests.core.table.measured import HOURLY, decision_of, measure, measured_table, strategy_state
+from tests.support.table_world import TableWorld
+
+HOURS: dict[str, Any] = {"schedule": HOURLY}
+MANY: dict[str, Any] = {"sortedRunsPerBucket": 99}
+BOTH: dict[str, Any] = {"mode": "Dedicated", "minor": HOURS, "full": {"schedule": "20 * * * *", "when": MANY}}
+MINUTE = timedelta(minutes=1)
+
+
+class StoredTable:
+    """A table in memory that counts what its reconciles store."""
+
+    def __init__(self, compaction: dict[str, Any] | None = None) -> None:
+        self.seen = measured_table(compaction)
+        for _ in range(2):  # the second one is the first skip of a day of this table
+            self.seen.wait(hours=1)
+            measure(self.seen, sortedRunsMax=4)
+            self.seen.settle()
+        self.stored = self.seen.table.status
+        self.writes = 0
+
+    def reconcile(self) -> None:
+        """Reconciles until nothing changes, and stores what the decisions do not defer."""
+        for _ in range(10):
+            before = self.seen.table.status
+            decision = self.seen.reconcile()
+            if decision.status == before:
+                return
+            if not decision.defers_status:
+                self.stored, self.writes = self.seen.table.status, self.writes + 1
+        raise AssertionError("still changing")
+
+    def restart(self, decided_until: datetime | None) -> TableWorld:
+        """The table as another process finds it: with what is stored, and with what the Lease says."""
+        self.seen.table = self.seen.table.model_copy(update={"status": self.stored})
+        self.seen.observed = replace(self.seen.observed, decided_until=decided_until)
+        return self.seen
+
+
+@pytest.mark.parametrize("compaction", [None, BOTH], ids=["one schedule", "two schedules"])
+def test_ticks_that_are_skipped_all_day_write_nothing(compaction: dict[str, Any] | None) -> None:
+    table = StoredTable(compaction)
+    before = list(table.seen.started)
+    for _ in range(16 * 2):
+        table.seen.wait(minutes=30)
+        table.reconcile()
+    assert table.writes == 0
+    assert strategy_state(table.seen).last_due == table.seen.now.replace(minute=10)
+    assert table.seen.started == before
+
+
+def test_each_table_stores_its_skips_at_another_hour_of_the_day() -> None:
+    hours: list[int] = []
+    for number in range(6):
+        table = StoredTable()
+        metadata = table.seen.table.metadata.model_copy(update={"uid": f"table-{number}"})
+        table.seen.table = table.seen.table.model_copy(update={"metadata": metadata})
+        table.reconcile()
+        for hour in range(0, 16, 2):
+            table.seen.wait(hours=2)
+            before = table.writes
+            table.reconcile()
+            hours += [hour] * (table.writes - before)
+    assert len(hours) <= 6, "each at most once"
+    assert len(set(hours)) > 2
+
+
+@pytest.mark.parametrize(
+    ("sentence", "until_the_last_tick", "starts"),
+    [
+        ("after the last tick", 5 * MINUTE, False),
+        ("at the last tick", 0 * MINUTE, False),
+        ("before it, so nobody has decided about it", -MINUTE, True),
+        ("far ahead, by a clock that was wrong", timedelta(days=1), True),
+        ("unknown", None, True),
+    ],
+)
+def test_another_process_starts_nothing_for_a_tick_that_was_skipped(
+    sentence: str, until_the_last_tick: timedelta | None, starts: bool
+) -> None:
+    table = StoredTable()
+    for _ in range(3):
+        table.seen.wait(hours=1)
+        table.reconcile()
+    tick = strategy_state(table.seen).last_due
+    assert tick is not None
+    assert table.stored.compaction is not None
+    assert table.stored.compaction.minor is not None
+    assert table.stored.compaction.minor.last_due == tick - timedelta(hours=3), "three skips that nobody has stored"
+    table.seen.wait(minutes=10)
+    seen = table.restart(None if until_the_last_tick is None else tick + until_the_last_tick)
+    measure(seen, sortedRunsMax=7)
+    seen.settle()
+    assert (seen.table.status.active_run is not None) is starts, sentence
+    seen.wait(hours=1)
+    assert seen.run_due()[-1:] == [("Compact", "Minor")] or starts
+
+
+def test_what_skipped_ticks_say_of_all_strategies_is_that_of_each() -> None:
+    table = StoredTable(BOTH)
+    for _ in range(6):
+        table.seen.wait(minutes=30)
+        table.reconcile()
+    known = table.seen.table.status
+    seen = table.restart(table.seen.now)
+    seen.settle()
+    assert summary(seen.table.status) == summary(known)
+
+
+def summary(status: TableStatus) -> list[tuple[datetime | None, datetime | None]]:
+    assert status.compaction is not None
+    parts = (status.compaction, status.compaction.minor, status.compaction.full)
+    return [(part.last_due, part.next) for part in parts if part is not None]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "health", "edit"),
+    [
+        ("another number of sorted runs", {"sortedRunsMax": 3}, {}),
+        ("the tick is needed", {"sortedRunsMax": 7}, {}),
+        ("the tick waits", {}, {"suspend": True}),
+        ("the schedule was edited", {}, {"compaction": {"mode": "Dedicated", "minor": {"schedule": "5 * * * *"}}}),
+    ],
+)
+def test_a_tick_that_tells_something_new_is_stored(sentence: str, health: dict[str, Any], edit: dict[str, Any]) -> None:
+    table = StoredTable()
+    table.seen.wait(hours=1)
+    if health:
+        measure(table.seen, **health)
+    if edit:
+        table.seen.edit(**edit)
+    decision = table.seen.decide()
+    assert decision.status != table.seen.table.status
+    assert not decision.defers_status, sentence
+
+
+def test_an_age_that_has_grown_tells_nothing_new() -> None:
+    table = StoredTable({"mode": "Dedicated", "minor": {"schedule": HOURLY, "when": {"maxDelay": "1d"}}})
+    table.seen.wait(hours=1)
+    decision = table.seen.decide()
+    assert decision.defers_status
+    table.seen.carry_out(decision)
+    assert "maxDelay is 3h (threshold 1d)" in decision_of(table.seen).message

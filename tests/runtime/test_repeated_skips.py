@@ -1,0 +1,203 @@
+"""Where nothing happens nothing is stored: ticks that are skipped again live in the process and in its Lease."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from paimon_operator.api.base import rfc3339
+from paimon_operator.core.ports import Kind
+from paimon_operator.errors import RetryableError
+from paimon_operator.runtime.decided_until import MARGIN, DecidedUntil
+from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.queue import WorkQueue
+from tests.core.table.measured import MERGED
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, lake, orders
+from tests.support.object_store import Fault
+from tests.support.virtual_time import VirtualTime
+
+MINUTELY = {"mode": "Dedicated", "minor": {"schedule": "* * * * *"}}
+ORDERS = Key(Kind.TABLE, SHOP, "orders")
+
+
+async def quiet(operator: OperatorInMemory) -> None:
+    """A table that is measured, and whose first ticks were skipped."""
+    await operator.apply(lake(), orders(spec__compaction=MINUTELY))
+    for _ in range(2):
+        (pod,) = [each for each in operator.store.names(Kind.POD) if not has_ended(operator, each)]
+        await operator.end_pod(pod, created=True)
+        await operator.pass_time(minutes=1)
+    (pod,) = [each for each in operator.store.names(Kind.POD) if not has_ended(operator, each)]
+    await operator.end_pod(pod)
+    measured(operator, sortedRunsMax=2)
+    for _ in range(2):
+        await operator.pass_time(minutes=1)
+    assert minor(operator.table())["decision"]["reason"] == "NotNeeded"
+    operator.store.requests.clear()
+
+
+def measured(operator: OperatorInMemory, **values: Any) -> None:
+    """Stores a measurement, beside what the process knows."""
+    status = (operator.cache.whole(*ORDERS) or {})["status"]
+    health = MERGED | values | {"observedAt": rfc3339(operator.time.now()), "snapshotId": 1}
+    operator.store.set_status(Kind.TABLE, SHOP, "orders", status | {"health": health})
+
+
+def minor(table: Any) -> dict[str, Any]:
+    state: dict[str, Any] = table["status"]["compaction"]["minor"]
+    return state
+
+
+def known(operator: OperatorInMemory) -> dict[str, Any]:
+    """What the process knows of the schedule."""
+    return minor(operator.cache.whole(*ORDERS))
+
+
+async def test_ticks_of_a_quiet_table_send_no_request(operator: OperatorInMemory) -> None:
+    await quiet(operator)
+    stored, before, reconciles = minor(operator.table()), known(operator), len(operator.reconciles)
+    for _ in range(4):
+        await operator.pass_time(minutes=1)
+    assert len(operator.reconciles) >= reconciles + 4
+    assert operator.store.requests == []
+    assert minor(operator.table()) == stored
+    assert time_of(known(operator)["lastDue"]) == time_of(before["lastDue"]) + timedelta(minutes=4)
+
+
+async def test_the_next_process_stores_nothing_either_and_starts_nothing(operator: OperatorInMemory) -> None:
+    await quiet(operator)
+    await operator.pass_time(minutes=2)
+    before, runs = known(operator), operator.store.names(Kind.RUN)
+    successor = await operator.kill()
+    await successor.settle()
+    assert [each for each in operator.store.writes if each.kind is not Kind.CATALOG] == []
+    assert time_of(before["lastDue"]) - time_of(known(successor)["lastDue"]) <= MARGIN
+    assert operator.store.names(Kind.RUN) == runs
+
+
+async def test_the_next_change_stores_the_ticks_too(operator: OperatorInMemory) -> None:
+    await quiet(operator)
+    await operator.pass_time(minutes=2)
+    before = known(operator)
+    await operator.apply(orders(spec__compaction=MINUTELY, spec__suspend=True))
+    assert time_of(before["lastDue"]) - time_of(minor(operator.table())["lastDue"]) <= MARGIN
+
+
+@pytest.mark.parametrize("is_killed", [True, False], ids=["killed at the write", "the write fails"])
+async def test_a_tick_whose_start_was_not_stored_is_decided_by_the_next_process(
+    operator: OperatorInMemory, is_killed: bool
+) -> None:
+    await quiet(operator)
+    await operator.pass_time(minutes=2)
+    runs = operator.store.names(Kind.RUN)
+    measured(operator, sortedRunsMax=9)
+    await operator.settle()
+    if is_killed:
+        operator.store.kill_at(0, carried_out=False)
+    else:
+        lost = Fault("apply_status", Kind.TABLE, RetryableError("away", status=503))
+        operator.store.faults += [lost] * 30
+    await operator.pass_time(minutes=1)
+    await operator.pass_time(minutes=3)
+    assert operator.store.names(Kind.RUN) == runs
+    operator.store.faults.clear()
+    operator.store.revive()
+    successor = await operator.kill()
+    await successor.settle()
+    started = minor(successor.table())["decision"]
+    assert started["result"] == "Started"
+    assert len(operator.store.names(Kind.RUN)) == len(runs) + 1
+
+
+def time_of(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+class LeaderMoment:
+    """A queue of tables on a virtual clock, and the moment until which everything is decided."""
+
+    def __init__(self, found: str | None = None) -> None:
+        self.time = VirtualTime()
+        self.queue: WorkQueue[Key] = WorkQueue(
+            namespace_of=lambda key: key.namespace,
+            clock=self.time.seconds,
+            call_later=self.time.call_later,
+            on_late=lambda _: None,
+        )
+        self.decided = DecidedUntil(self.time, monotonic=self.time.seconds)
+        self.decided.found(found)
+
+    async def reconcile(self, *, failed: bool = False) -> None:
+        self.queue.done(await self.queue.get(), failed=failed)
+
+    def ago(self) -> float | None:
+        """Seconds since the moment, without the margin."""
+        found = self.decided.get()
+        return None if found is None else (self.time.now() - found - MARGIN).total_seconds()
+
+
+EARLIER = "2026-11-21T07:00:00Z"
+
+
+async def test_the_moment_of_the_process_before_holds_until_every_table_was_reconciled() -> None:
+    leader = LeaderMoment(EARLIER)
+    said = [leader.decided.text()]
+    leader.decided.lead(leader.queue)
+    leader.queue.add(ORDERS)
+    said.append(leader.decided.text())
+    leader.decided.listed()
+    leader.time.advance(30)
+    said.append(leader.decided.text())
+    assert said == [EARLIER] * 3
+    await leader.reconcile()
+    assert leader.ago() == 0
+
+
+@pytest.mark.parametrize("text", [None, "", "soon"])
+def test_what_is_no_time_says_nothing(text: str | None) -> None:
+    leader = LeaderMoment(text)
+    assert (leader.decided.get(), leader.decided.text()) == (None, None)
+
+
+async def test_the_moment_is_that_of_the_oldest_table_that_waits_or_has_failed() -> None:
+    leader = LeaderMoment()
+    leader.decided.lead(leader.queue)
+    leader.decided.listed()
+    leader.time.advance(1)
+    leader.queue.add(ORDERS)
+    leader.time.advance(10)
+    assert leader.ago() == 10, "it waits"
+    await leader.reconcile(failed=True)
+    leader.time.advance(10)
+    assert leader.ago() == 20, "it has failed"
+    leader.queue.add(ORDERS)
+    await leader.reconcile()
+    assert leader.ago() == 0
+
+
+async def test_runs_and_catalogs_decide_no_tick() -> None:
+    leader = LeaderMoment()
+    leader.decided.lead(leader.queue)
+    leader.decided.listed()
+    leader.time.advance(1)
+    for kind in (Kind.RUN, Kind.CATALOG):
+        leader.queue.add(Key(kind, SHOP, "one"))
+    leader.time.advance(10)
+    assert leader.ago() == 0
+
+
+async def test_a_table_that_is_added_while_busy_waits_from_then_on() -> None:
+    leader = LeaderMoment()
+    leader.decided.lead(leader.queue)
+    leader.decided.listed()
+    leader.time.advance(1)
+    leader.queue.add(ORDERS)
+    key = await leader.queue.get()
+    leader.time.advance(10)
+    leader.queue.add(ORDERS)
+    leader.time.advance(10)
+    assert leader.ago() == 20
+    leader.queue.done(key)
+    assert leader.ago() == 10
