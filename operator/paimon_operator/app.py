@@ -91,7 +91,8 @@ class Operator:
         self._metrics.watches(heartbeat_age=lambda: self._health.heartbeat_age)
         # Requests for Leases never wait behind other requests.
         self._unpaced = ApiServer(client, limiter=None, timeout=_LEASE_TIMEOUT, observe=self._metrics.requested)
-        self._decided = DecidedUntil(self._clock, monotonic=time.monotonic)
+        namespaces = settings.watch_namespaces
+        self._decided = DecidedUntil(self._clock, monotonic=time.monotonic, namespaces=namespaces)
         self._lease = Lease(
             self._unpaced,
             namespace=settings.lease_namespace,
@@ -200,8 +201,8 @@ class Operator:
         )
 
     def _object_metrics(self, cache: Cache) -> ObjectMetrics:
-        limit, decided_until = self._settings.table_metrics_limit, partial(self._decided.get, timedelta(0))
-        return ObjectMetrics(cache, table_limit=limit, now=time.time, decided_until=decided_until)
+        limit = self._settings.table_metrics_limit
+        return ObjectMetrics(cache, table_limit=limit, now=time.time, decided=self._decided)
 
     def _keep_namespaces(self, slots: RunSlots, live: Set[str]) -> None:
         """Forgets the namespaces without an object."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache
+from paimon_operator.runtime.clock import SystemClock
+from paimon_operator.runtime.decided_until import DecidedUntil
 from paimon_operator.runtime.described_metrics import PREFIX
 from paimon_operator.runtime.listed import listed
 from paimon_operator.runtime.object_facts import facts_of
@@ -40,10 +42,9 @@ class Scraped:
 
     def __init__(self, cache: Cache | None = None) -> None:
         self.cache, self.now = cache or Cache(), NOW
-        self.decided_until: datetime | None = None
+        self.decided = DecidedUntil(SystemClock(), monotonic=time.monotonic)
         self.registry = CollectorRegistry()
-        decided_until = partial(getattr, self, "decided_until")
-        metrics = ObjectMetrics(self.cache, table_limit=LIMIT, now=lambda: self.now, decided_until=decided_until)
+        metrics = ObjectMetrics(self.cache, table_limit=LIMIT, now=lambda: self.now, decided=self.decided)
         self.registry.register(metrics)
 
     def put(self, *bodies: Manifest, kind: Kind = Kind.TABLE) -> Scraped:
@@ -147,7 +148,9 @@ def test_the_latest_schedule_of_a_namespace_is_reported(scraped: Scraped, status
 def test_a_tick_that_was_skipped_but_not_stored_is_not_late(
     scraped: Scraped, decided_until: float | None, reason: str, seconds: float
 ) -> None:
-    scraped.decided_until = None if decided_until is None else datetime.fromtimestamp(decided_until, UTC)
+    if decided_until is not None:
+        moment = datetime.fromtimestamp(decided_until, UTC)
+        scraped.decided.found(f"{moment.isoformat()} {scraped.decided.scope}")
     decision = {"result": "Skipped", "reason": reason, "message": "m"}
     scraped.put(table("a", retention={**schedule(AN_HOUR_AGO), "decision": decision}))
     assert scraped.samples("schedule_overdue_seconds") == {("shop",): seconds}

@@ -15,7 +15,7 @@ from tests.support.watching import EventStream, applied
 
 Object = dict[str, Any]
 Objects = list[Object]
-PATIENCE_S = 500.0
+PATIENCE_S = 900.0
 """Default timeout of a wait. Other tests may keep the two cores of the node busy."""
 RESYNC_S = 10.0
 """Seconds without an event after which the objects are listed and the predicate is evaluated again."""

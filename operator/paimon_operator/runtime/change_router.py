@@ -106,7 +106,7 @@ class ChangeRouter:
 
     def on_deferred(self, kind: Kind, body: Manifest) -> None:
         """Remembers an object at its stored version whose status is stored later. It tells others nothing new."""
-        self._cache.put(kind, body)
+        self._cache.defer(kind, body)
 
     def on_not_stored(self, table: Key) -> None:
         """Gives a table's turn to others: it, or its decision, could not be read or stored. It asks again later."""

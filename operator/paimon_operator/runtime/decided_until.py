@@ -1,11 +1,13 @@
-"""Until when the due ticks of all tables have been decided. The Lease has this moment, for the next process.
+"""Until when the due ticks of all tables were decided. The Lease says it to the next process.
 
-It is what makes `core.table.repeated_skips` safe over a restart: ticks after it may have had no decision.
+A process remembers the ticks that it skips without storing them (`deferred_ticks`). The next one takes this moment
+instead, for the first decision about each table. See `core.table.repeated_skips`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,27 +16,40 @@ from paimon_operator.core.ports import Clock, Kind
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.queue import WorkQueue
 
-MARGIN: Final = timedelta(minutes=1)
-"""A timer fires this much after its tick at the latest: the event loop may be busy, and clocks may be adjusted."""
+MARGIN: Final = timedelta(seconds=10)
+"""So much later than its tick may a timer fire: it counts by another clock, which differs a little after a day."""
+RECENT: Final = timedelta(minutes=10)
+"""While the moment is older, because a table fails again and again, every skip is stored."""
+_COUNTED_FOR_S: Final = 1.0
 
 
 class DecidedUntil:
-    """The moment that an earlier process has left, and once this process has caught up, its own."""
+    """The moment that an earlier process has left, and the one that this process leaves."""
 
-    def __init__(self, clock: Clock, *, monotonic: Callable[[], float]) -> None:
-        """`monotonic` is the queue's clock."""
+    def __init__(self, clock: Clock, *, monotonic: Callable[[], float], namespaces: Iterable[str] = ()) -> None:
+        """`monotonic` is the queue's clock. A process that watches other `namespaces` says nothing about these."""
         self._clock, self._monotonic = clock, monotonic
+        self.scope = hashlib.sha256("/".join(sorted(namespaces)).encode()).hexdigest()[:8]
+        """Stands for the namespaces in what the Lease has."""
         self._left: datetime | None = None
         self._queue: WorkQueue[Key] | None = None
         self._listed_at: float | None = None
         self._has_caught_up = False
+        self._counted: tuple[float, float | None] | None = None
+
+    @property
+    def left(self) -> datetime | None:
+        """The moment of the process before; None: it is not known."""
+        return self._left
 
     def found(self, text: str | None) -> None:
-        """Takes over what the Lease has from the process before. Anything but a time counts as nothing."""
+        """Takes over what the Lease has from the process before. What is not a moment of the same scope is nothing."""
+        time, _, scope = (text or "").partition(" ")
         try:
-            self._left = None if text is None else datetime.fromisoformat(text)
+            moment = datetime.fromisoformat(time)
         except ValueError:
-            self._left = None
+            return
+        self._left = moment if scope == self.scope and moment.tzinfo is not None else None
 
     def lead(self, queue: WorkQueue[Key]) -> None:
         """Counts what this queue has not finished."""
@@ -47,18 +62,30 @@ class DecidedUntil:
     def text(self) -> str | None:
         """The moment as the Lease has it."""
         moment = self.get()
-        return None if moment is None else rfc3339(moment)
+        return None if moment is None else f"{rfc3339(moment)} {self.scope}"
 
-    def get(self, margin: timedelta = MARGIN) -> datetime | None:
-        """The moment; None: it is not known."""
+    def is_recent(self) -> bool:
+        """Whether the next process would know of a tick that is skipped now."""
+        moment = self.get()
+        return moment is not None and self._clock.now() - moment < RECENT
+
+    def get(self) -> datetime | None:
+        """The moment of this process, once it has caught up with the one before; None: it is not known."""
         if self._queue is None or self._listed_at is None:
             return self._left
-        since = self._queue.unfinished_since(_is_table)
+        since = self._unfinished_since(self._queue)
         self._has_caught_up = self._has_caught_up or since is None or since > self._listed_at
         if not self._has_caught_up:
             return self._left
         waits = 0.0 if since is None else self._monotonic() - since
-        return self._clock.now() - timedelta(seconds=waits) - margin
+        return self._clock.now() - timedelta(seconds=waits) - MARGIN
+
+    def _unfinished_since(self, queue: WorkQueue[Key]) -> float | None:
+        """Not counted at each reconcile: after the first list every table waits."""
+        now = self._monotonic()
+        if self._counted is None or now - self._counted[0] >= _COUNTED_FOR_S:
+            self._counted = now, queue.unfinished_since(_is_table)
+        return self._counted[1]
 
 
 def _is_table(key: Key) -> bool:

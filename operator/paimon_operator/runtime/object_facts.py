@@ -52,8 +52,8 @@ class TableFigures:
     sorted_runs: int | None
     overdue_since: float | None
     """First tick without an answer that waits for nothing that was configured. None: there is none."""
-    skipped_until: float | None
-    """The same of schedules whose last tick was skipped as not needed: an answer may be stored later than it was given.
+    skipped_since: float | None
+    """The same of schedules whose last tick was skipped as not needed: a process before may have skipped this one too.
     None: there is none."""
     last_successes: array[float]
     """Time of the last success of each of `RECURRING`, NaN without one. An array, to save memory."""
@@ -103,7 +103,7 @@ def _figures(status: Mapping[str, Any], conditions: Conditions) -> TableFigures:
         pod_seconds=_number(_mapping(status.get("usage")).get("podSeconds")) or 0,
         sorted_runs=_number(_mapping(status.get("health")).get("sortedRunsMax")),
         overdue_since=None if stopped else _first_tick(states, skipped=False),
-        skipped_until=None if stopped else _first_tick(states, skipped=True),
+        skipped_since=None if stopped else _first_tick(states, skipped=True),
         last_successes=array("d", map(_last_success, memories)),
     )
 

@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import KEPT, Cache
+from paimon_operator.runtime.decided_until import DecidedUntil
 from paimon_operator.runtime.described_metrics import PREFIX, Description
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.object_facts import RECURRING, Conditions, TableFigures
@@ -66,7 +67,7 @@ class ObjectMetrics(Collector):
     """Gauges of objects by namespace, and, up to a limit, of single tables.
 
     `table_limit` is the number of tables with series of their own, 0 for none. `now` is in seconds since 1970.
-    `decided_until` is the moment of `DecidedUntil`.
+    Up to the moment that `decided` has from the process before, no skipped tick is late.
     """
 
     def __init__(
@@ -75,9 +76,9 @@ class ObjectMetrics(Collector):
         *,
         table_limit: int,
         now: Callable[[], float],
-        decided_until: Callable[[], datetime | None],
+        decided: DecidedUntil,
     ) -> None:
-        self._cache, self._limit, self._now, self._decided_until = cache, table_limit, now, decided_until
+        self._cache, self._limit, self._now, self._decided = cache, table_limit, now, decided
         self._computed: tuple[float, Families] | None = None
 
     def describe(self) -> Iterable[Metric]:
@@ -96,7 +97,7 @@ class ObjectMetrics(Collector):
         objects, *by_namespace = (_gauge(each) for each in (OBJECTS, SORTED_RUNS, OVERDUE, POD_SECONDS))
         for labels, count in sorted(self._conditions().items()):
             objects.add_metric(labels, count)
-        late_by = partial(_late_by, now=now, decided_until=self._decided_until())
+        late_by = partial(_late_by, now=now, decided_until=self._decided.left)
         for family, values in zip(by_namespace, _by_namespace(tables, late_by), strict=True):
             for namespace, value in sorted(values.items()):
                 family.add_metric([namespace], value)
@@ -131,9 +132,9 @@ def _gauge(described: Description) -> GaugeMetricFamily:
 def _late_by(figures: TableFigures, *, now: float, decided_until: datetime | None) -> float:
     """Seconds since the first tick of a table that is late."""
     ticks = [] if figures.overdue_since is None else [figures.overdue_since]
-    if figures.skipped_until is not None:
+    if figures.skipped_since is not None:
         decided = -math.inf if decided_until is None else decided_until.timestamp()
-        ticks.append(max(figures.skipped_until, decided))
+        ticks.append(max(figures.skipped_since, decided))
     return max(0.0, now - min(ticks, default=now))
 
 

@@ -54,6 +54,8 @@ class TableReconciler:
         self._terminating: dict[Key, str] = {}
         """Tables in terminating namespaces, with their UIDs: a namespace of the same name can be created again."""
         self._refusals = Refusals(dependencies.clock)
+        self._decided: set[Key] = set()
+        """Tables about which this process has decided."""
 
     async def reconcile(self, key: Key, doubt: Doubt) -> timedelta | None:
         """Reconciles one table. Raises KubernetesError; the worker then retries."""
@@ -63,6 +65,7 @@ class TableReconciler:
         if decided is None:
             self._refusals.forget(key)
             self._terminating.pop(key, None)
+            self._decided.discard(key)
             return None
         if decided.table is None:
             return await self._unreadable(key, decided.body, decided.problem)
@@ -71,10 +74,13 @@ class TableReconciler:
             return None
         self._claim(decided.table, decided.decision)
         try:
-            return await self._apply(key, decided.body, decided.table.status, decided.decision)
+            again = await self._apply(key, decided.body, decided.table.status, decided.decision)
         except KubernetesError:
             self._dependencies.router.on_not_stored(key)
             raise
+        if decided.decision.status is not None:
+            self._decided.add(key)
+        return again
 
     async def _decide(self, key: Key, doubt: Doubt) -> _Decided | None:
         """Reads the table and its runs as `doubt` permits, and decides. None: there is no such table."""
@@ -127,7 +133,8 @@ class TableReconciler:
             ),
             spent=lambda usage: self._dependencies.budgets.spent(table, catalog, usage, now) if catalog else None,
             shares_drivers=self._dependencies.batches.is_enabled,
-            decided_until=self._dependencies.decided.get(),
+            decided_until=None if key in self._decided else self._dependencies.decided.left,
+            may_defer=self._dependencies.decided.is_recent(),
             namespace_terminating=self._terminating.get(key) == table.metadata.uid,
         )
         return plan(Wanted(table=table, operator=self._dependencies.operator), observed, now)

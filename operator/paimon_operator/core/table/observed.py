@@ -54,7 +54,10 @@ class TableObserved:
     shares_drivers: bool = False
     """Whether small runs share driver Pods."""
     decided_until: datetime | None = None
-    """Until when the due ticks of all tables had been decided; None: it is not known."""
+    """Until when the process before has decided the due ticks of all tables. None: it is not known, or this process has
+    decided about the table already."""
+    may_defer: bool = True
+    """Whether ticks that are skipped again need not be stored."""
     namespace_terminating: bool = False
     """Nothing can be created in the namespace any more."""
 

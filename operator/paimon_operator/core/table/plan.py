@@ -53,7 +53,6 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     """The decision about one table, from its manifest, the operator's facts and what was observed."""
     stored = wanted.table.status
     status, untrusted = with_trusted_times(stored, now)
-    status = with_skipped_ticks(status, observed.decided_until, now)
     table = wanted.table.model_copy(update={"status": status})
     wanted = replace(wanted, table=table)
     if table.metadata.deletion_timestamp is not None:
@@ -61,9 +60,11 @@ def plan(wanted: Wanted, observed: TableObserved, now: datetime) -> Decision[Tab
     if observed.namespace_terminating:
         # Nothing can be created any more, and the table's own deletion follows.
         return Decision(status=None, requeue_after=REQUEUE_WHILE_ACTIVE)
+    table = table.model_copy(update={"status": with_skipped_ticks(status, observed.decided_until, now)})
+    wanted = replace(wanted, table=table)
     decision = _of_living(wanted, observed, untrusted, now)
     if FINALIZER in table.metadata.finalizers or observed.catalog is None:  # (without it nothing is started)
-        return deferred(decision, stored, table.metadata.uid)
+        return deferred(decision, stored, table.metadata.uid) if observed.may_defer else decision
     # A start, also that of a run which exists, comes in the next pass: the answer to the finalizer, without the run,
     # would end the reservation of its place before the run is stored.
     starts = bool(decision.actions) or (decision.status is not None and decision.status.active_run is not None)

@@ -2,8 +2,8 @@
 
 A fleet in which nothing happens would write at each tick of each table. So `lastDue` and `next` of such a schedule are
 stored with the next change of the status, and with the first skip of each day. Until then the process remembers them.
-The next process knows from the Lease until when the due ticks of all tables had been decided: a table with such a
-decision has skipped those that it has not stored.
+The next process knows from the Lease until when the due ticks of all tables had been decided. A table that waited for
+nothing but its ticks has skipped those that it has not stored: any other decision would have changed its status.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
+from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision, ScheduleState
 from paimon_operator.api.table.status import TableStatus
@@ -23,14 +24,21 @@ from paimon_operator.core.decision import Decision
 from paimon_operator.core.operations.schedule_state import changed, finds_the_same
 
 _DAY: Final = timedelta(days=1)
+_SETTLED: Final = {
+    ConditionType.READY: (ConditionStatus.TRUE,),
+    ConditionType.STALLED: (ConditionStatus.FALSE, None),
+    ConditionType.SUSPENDED: (ConditionStatus.FALSE, None),
+    ConditionType.COMMIT_SAFE: (ConditionStatus.TRUE, ConditionStatus.UNKNOWN, None),
+}
+"""Conditions of a table that is reconciled at each of its ticks, and decides about it."""
 
 Place = tuple[str, ...]
-"""Where a state is in the status: its field, then its index or the part of its field."""
+"""Where a state is in the status: its field, then the part of its field."""
 
 
 def with_skipped_ticks(status: TableStatus, decided_until: datetime | None, now: datetime) -> TableStatus:
     """The status with the skipped ticks up to `decided_until` that it does not have. One that lies ahead is wrong."""
-    if decided_until is None or backoff.is_ahead(decided_until, now):
+    if decided_until is None or backoff.is_ahead(decided_until, now) or not _is_settled(status):
         return status
     return _mapped(status, partial(_skipped, decided_until))
 
@@ -43,19 +51,38 @@ def deferred(decision: Decision[TableStatus], stored: TableStatus, uid: str) -> 
     status = decision.status
     if status is None or status == stored or decision.actions or decision.events or decision.finalizer != "keep":
         return decision
-    before = _states(stored)
-    is_stored_today = _day(stored, uid) == _day(status, uid)
-    repeats = is_stored_today and _mapped(status, partial(_as_stored, before)) == stored
+    if not _is_settled(status) or _day(stored, uid) != _day(status, uid):
+        return decision
+    repeats = _mapped(status, partial(_as_stored, _states(stored))) == stored
     return replace(decision, defers_status=True) if repeats else decision
+
+
+def _is_settled(status: TableStatus) -> bool:
+    """Whether the table waits for nothing but its ticks."""
+    if status.active_run is not None or status.queued_run is not None or status.deferred_run is not None:
+        return False
+    known = {type_: find(status.conditions, type_) for type_ in _SETTLED}
+    return all((each.status if each else None) in _SETTLED[type_] for type_, each in known.items())
 
 
 def _skipped(until: datetime, _: Place, state: ScheduleState) -> ScheduleState:
     """The state after its skipped ticks up to `until`."""
-    if not _is_skip(state.decision) or state.schedule is None or state.last_due is None:
+    if not _is_skip(state) or state.last_due is None:
         return state
-    recurrence = schedule.parse(*state.schedule.rsplit(" ", maxsplit=1))
-    tick = recurrence.due(state.last_due, until)
-    return state if tick is None else changed(state, last_due=tick, next=recurrence.next_after(tick))
+    recurrence = _recurrence(state)
+    tick = None if recurrence is None else recurrence.due(state.last_due, until)
+    if recurrence is None or tick is None:
+        return state
+    return changed(state, last_due=tick, next=recurrence.next_after(tick))
+
+
+def _recurrence(state: ScheduleState) -> schedule.Schedule | None:
+    """The schedule of the state. None: there is none, or only the image that has stored it knows its time zone."""
+    expression, _, zone = (state.schedule or "").rpartition(" ")
+    try:
+        return schedule.parse(expression, zone)
+    except schedule.ScheduleError:
+        return None
 
 
 def _as_stored(before: Mapping[Place, ScheduleState], place: Place, state: ScheduleState) -> ScheduleState:
@@ -63,7 +90,7 @@ def _as_stored(before: Mapping[Place, ScheduleState], place: Place, state: Sched
     known = before.get(place)
     if known is None or known.decision is None or state.decision is None:
         return state
-    if not (_is_skip(known.decision) and _is_skip(state.decision)):
+    if not (_is_skip(known) and _is_skip(state)):
         return state
     if _parts(state):  # the latest decision of its parts
         return changed(state, decision=known.decision)
@@ -76,8 +103,12 @@ def _is_repeated(before: LastDecision, after: LastDecision) -> bool:
     return finds_the_same(before, after) and (bool(after.checks) or before.message == after.message)
 
 
-def _is_skip(decision: LastDecision | None) -> bool:
-    return decision is not None and decision.result is DecisionResult.SKIPPED and decision.reason == Reason.NOT_NEEDED
+def _is_skip(state: ScheduleState) -> bool:
+    """Whether its last tick was skipped as not needed. A run that has found nothing to do ended after its tick."""
+    decision, tick, success = state.decision, state.last_due, state.last_time
+    if decision is None or decision.result is not DecisionResult.SKIPPED or decision.reason != Reason.NOT_NEEDED:
+        return False
+    return tick is not None and (success is None or success < tick)
 
 
 def _day(status: TableStatus, uid: str) -> int | None:
@@ -90,7 +121,7 @@ def _day(status: TableStatus, uid: str) -> int | None:
 
 
 def _states(status: TableStatus) -> dict[Place, ScheduleState]:
-    """All states of the status."""
+    """All states of the status but those of writes, whose ticks all start a run."""
     found: dict[Place, ScheduleState] = {}
 
     def note(place: Place, state: ScheduleState) -> ScheduleState:
@@ -102,16 +133,9 @@ def _states(status: TableStatus) -> dict[Place, ScheduleState]:
 
 
 def _mapped(status: TableStatus, change: Callable[[Place, ScheduleState], ScheduleState]) -> TableStatus:
-    """The status with each of its states changed."""
-    update: dict[str, object] = {}
-    for name, value in status.__dict__.items():
-        if isinstance(value, ScheduleState):
-            update[name] = _mapped_state((name,), value, change)
-        elif isinstance(value, tuple):
-            update[name] = tuple(
-                change((name, str(index)), each) if isinstance(each, ScheduleState) else each
-                for index, each in enumerate(value)
-            )
+    """The status with each of these states changed."""
+    states = {name: value for name, value in status.__dict__.items() if isinstance(value, ScheduleState)}
+    update = {name: _mapped_state((name,), state, change) for name, state in states.items()}
     return status.model_copy(update=update)
 
 
