@@ -65,11 +65,11 @@ generate: $(SPARK_STAMP) ## Write everything generated: CRDs, engine data, the p
 	$$($(NODE) binaries helm-docs | tail -n 1) --chart-search-root charts
 
 unit: $(SPARK_STAMP) ## Tests of the code alone: no network, no server
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(UNIT)
-
-coverage: $(SPARK_STAMP) ## The unit tests with the branch coverage of core and api; fails below the value in pyproject.toml
 	mkdir -p build
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --seconds-to=build/seconds-unit.json --cov --cov-report=term:skip-covered $(UNIT)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --seconds-to=build/seconds-unit.json $(COVERED) $(UNIT)
+
+coverage: COVERED = --cov --cov-report=term:skip-covered
+coverage: unit ## The same with the branch coverage of core and api: twice as long; fails below the value in pyproject.toml
 
 properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of the slow ones); half an hour
 	mkdir -p build
@@ -117,11 +117,11 @@ test test-long: export GOGC = 400
 # Go programs that single tests use. To build one on a slow machine takes longer than a test may.
 OF_TESTS := kube-state-metrics local-path-provisioner prometheus
 
-# The linters, the unit tests (with their coverage) and the chart's own tests run, and those programs are built, while
-# the cluster starts. What they say is shown afterwards.
+# The linters, the unit tests and the chart's own tests run, and those programs are built, while the cluster starts.
+# What they say is shown afterwards.
 test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	@$(AS_FOUND); \
-	{ $(SELF) lint coverage test-chart && $(NODE) binaries $(OF_TESTS); } >build/checks.log 2>&1 & checks=$$!; \
+	{ $(SELF) lint unit test-chart && $(NODE) binaries $(OF_TESTS); } >build/checks.log 2>&1 & checks=$$!; \
 	up=0; $(NODE) up || up=$$?; \
 	wait $$checks || { cat build/checks.log; exit 1; }; cat build/checks.log; [ $$up = 0 ]; \
 	$(BIN)/python -m tests.cluster.release; \
@@ -147,7 +147,7 @@ test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, w
 	$(BIN)/python -m tests.support.secret_search || code=1; \
 	exit $$code
 
-long-properties: properties
+long-properties: properties coverage
 
 long-apiserver:
 	@$(PYTEST) -m long --junitxml=build/junit-apiserver.xml tests/apiserver
