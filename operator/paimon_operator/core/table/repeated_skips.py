@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -24,6 +24,7 @@ from paimon_operator.core.decision import Decision
 from paimon_operator.core.operations.schedule_state import changed, finds_the_same
 
 _DAY: Final = timedelta(days=1)
+_NEVER: Final = datetime.fromtimestamp(0, UTC)
 _SETTLED: Final = {
     ConditionType.READY: (ConditionStatus.TRUE,),
     ConditionType.STALLED: (ConditionStatus.FALSE, None),
@@ -111,11 +112,9 @@ def _is_skip(state: ScheduleState) -> bool:
     return tick is not None and (success is None or success < tick)
 
 
-def _day(status: TableStatus, uid: str) -> int | None:
+def _day(status: TableStatus, uid: str) -> int:
     """The day of the newest tick. Days begin at another moment of the day for each table."""
-    newest = max((state.last_due for state in _states(status).values() if state.last_due), default=None)
-    if newest is None:
-        return None
+    newest = max((state.last_due for state in _states(status).values() if state.last_due), default=_NEVER)
     begins = int.from_bytes(hashlib.sha256(uid.encode()).digest()[:4]) % int(_DAY.total_seconds())
     return (int(newest.timestamp()) + begins) // int(_DAY.total_seconds())
 
