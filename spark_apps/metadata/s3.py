@@ -11,13 +11,15 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final, Self
 
 import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
-from botocore.httpsession import URLLib3Session
+from botocore.httpsession import URLLib3Session, get_cert_path
 from botocore.utils import get_environ_proxies
 
 from paimon_contract import environment
@@ -48,17 +50,17 @@ class S3Files:
     @classmethod
     def _of(cls, options: Mapping[str, str], keys: S3Keys) -> Self:
         session = botocore.session.get_session()
-        # In place of botocore's own authorities. Java trusts both; a server of the others is left to it.
-        authority = os.environ.get(environment.STORAGE_CA_FILE) or None
+        own = os.environ.get(environment.STORAGE_CA_FILE)
+        if own:  # also for STS, from which botocore gets keys for the identity of the Pod
+            session.set_config_variable("ca_bundle", _authorities(Path(own).read_bytes()))
         client = session.create_client(
             "s3",
             endpoint_url=options.get(keys.endpoint_key),
             region_name=options.get(keys.region_key),
-            verify=authority,
             config=_settings(is_path_style=options.get(keys.path_style_key) == "true"),
         )
         http = URLLib3Session(
-            verify=authority or session.get_config_variable("ca_bundle") or True,
+            verify=session.get_config_variable("ca_bundle") or True,
             proxies=get_environ_proxies(client.meta.endpoint_url),
             timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S),
         )
@@ -120,6 +122,17 @@ class S3Files:
             raise
 
 
+@lru_cache
+def _authorities(own: bytes) -> str:
+    """A file with botocore's authorities and those of the catalog: like Java, it trusts both.
+
+    It is in memory, because the Pod of an observer has no place to write to. It exists as long as the process.
+    """
+    file = os.memfd_create("authorities")
+    os.write(file, Path(get_cert_path(True)).read_bytes() + b"\n" + own)
+    return f"/proc/self/fd/{file}"
+
+
 def _settings(*, is_path_style: bool) -> Config:
     return Config(
         connect_timeout=CONNECT_TIMEOUT_S,
@@ -143,5 +156,5 @@ def readable(path: str) -> Iterator[None]:
     """Turns failures of botocore into UnreadableError."""
     try:
         yield
-    except (BotoCoreError, ClientError, ValueError) as error:
+    except (BotoCoreError, ClientError, OSError, ValueError) as error:
         raise UnreadableError(f"{path}: {error}") from error

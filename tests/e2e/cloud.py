@@ -12,7 +12,6 @@ import http.server
 import json
 import sys
 import threading
-from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qs
@@ -24,7 +23,7 @@ from tests.cluster.layout import API_PORT, NODE_ADDRESS, Layout
 from tests.cluster.pki import Identity
 from tests.cluster.services import Service, authority
 from tests.support.s3_server import S3Server
-from tests.support.s3_token_gate import Gate, secured, token_gate
+from tests.support.s3_token_gate import STS_NAMESPACE, Gate, assumed_role, secured, token_gate
 
 AUDIENCE: Final = "sts.amazonaws.com"
 ROLE: Final = "eks.amazonaws.com/role-arn"
@@ -137,21 +136,7 @@ class Sts(_Handler):
         elif self.role_of(*whose) != asked.get("RoleArn"):
             self._refuse("AccessDenied")
         else:
-            self._give_keys(asked["RoleArn"])
-
-    def _give_keys(self, role: str) -> None:
-        until = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        keys = {
-            "AccessKeyId": self.gate.access_key_id,
-            "SecretAccessKey": self.gate.secret_access_key,
-            "SessionToken": self.gate.token,
-            "Expiration": until,
-        }
-        given = "".join(f"<{name}>{value}</{name}>" for name, value in keys.items())
-        name = "AssumeRoleWithWebIdentity"
-        user = f"<AssumedRoleUser><Arn>{role}/x</Arn><AssumedRoleId>x:x</AssumedRoleId></AssumedRoleUser>"
-        result = f"<{name}Result><Credentials>{given}</Credentials>{user}</{name}Result>"
-        self.answer(HTTPStatus.OK, "text/xml", f'<{name}Response xmlns="{_NAMESPACE}">{result}</{name}Response>')
+            self.answer(HTTPStatus.OK, "text/xml", assumed_role(self.gate, asked["RoleArn"]))
 
     def _account(self, token: str) -> tuple[str, str] | None:
         """Returns namespace and name of the service account by a review of its token."""
@@ -167,10 +152,8 @@ class Sts(_Handler):
 
     def _refuse(self, code: str) -> None:
         said = f"<Error><Type>Sender</Type><Code>{code}</Code><Message>{code}</Message></Error>"
-        self.answer(HTTPStatus.BAD_REQUEST, "text/xml", f'<ErrorResponse xmlns="{_NAMESPACE}">{said}</ErrorResponse>')
-
-
-_NAMESPACE: Final = "https://sts.amazonaws.com/doc/2011-06-15/"
+        answer = f'<ErrorResponse xmlns="{STS_NAMESPACE}">{said}</ErrorResponse>'
+        self.answer(HTTPStatus.BAD_REQUEST, "text/xml", answer)
 
 
 def _api(layout: Layout) -> client.ApiClient:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import http.client
+import http.server
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,7 +20,7 @@ from spark_apps.metadata.file_sums import total_of
 from spark_apps.metadata.observation import Observer
 from spark_apps.metadata.s3 import S3Files
 from spark_apps.metadata.table_files import TableFiles
-from tests.cluster.pki import Authority
+from tests.cluster.pki import Authority, Identity
 from tests.cluster.processes import wait_until
 from tests.cluster.s3 import REGION
 from tests.spark.bucket import identity
@@ -25,7 +28,7 @@ from tests.spark_apps.metadata.test_table_files import text_of
 from tests.support.fabricated_avro import data_file
 from tests.support.fabricated_table import FabricatedTable, schema_of
 from tests.support.s3_server import S3Server, s3_server
-from tests.support.s3_token_gate import Gate, token_gate
+from tests.support.s3_token_gate import Gate, assumed_role, secured, token_gate
 
 TABLE = "s3://lake/warehouse/shop.db/orders"
 SCHEMAS = "/lake/warehouse/shop.db/orders/schema"
@@ -157,6 +160,61 @@ def test_a_server_of_a_private_authority_is_read_with_its_certificate_only(
             files(server.endpoint).read(TABLE)
         monkeypatch.setenv("STORAGE_CA_FILE", str(authority.certificate))
         assert files(server.endpoint).read(TABLE) is None
+
+
+class Sts(http.server.BaseHTTPRequestHandler):
+    """Gives the keys of a gate for any token."""
+
+    gate: Gate
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        del format, arguments
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = assumed_role(self.gate, "arn:aws:iam::1:role/loader").encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextmanager
+def sts_of(gate: Gate, own: Identity) -> Iterator[str]:
+    """An STS with this certificate, which gives keys for the gate."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("OfGate", (Sts,), {"gate": gate})) as sts:
+        secured(sts, own)
+        serving = threading.Thread(target=sts.serve_forever)
+        serving.start()
+        yield f"https://127.0.0.1:{sts.server_port}"
+        sts.shutdown()
+        serving.join()
+
+
+@pytest.mark.parametrize("of_gate", ["private", "public"])
+def test_keys_come_from_an_sts_of_a_private_authority(
+    of_gate: str, server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The S3 server may have a certificate of another authority, which botocore knows by itself."""
+    commit(server, 0)
+    private, public = Authority(tmp_path / "private"), Authority(tmp_path / "public")
+    authority = {"private": private, "public": public}[of_gate]
+    monkeypatch.setattr("spark_apps.metadata.s3.get_cert_path", lambda _: str(public.certificate))
+    (tmp_path / "token").write_text("of-the-kubelet")
+    monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::1:role/loader")
+    monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
+    monkeypatch.setenv("STORAGE_CA_FILE", str(private.certificate))
+    own = authority.issue("s3", user="s3", hosts=("IP:127.0.0.1",))
+    of_sts = private.issue("sts", user="sts", hosts=("IP:127.0.0.1",))
+    with token_gate(server, tls=own) as gate, sts_of(gate, of_sts) as sts:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", sts)
+        assert files(gate.endpoint).read(f"{TABLE}/schema/schema-0") is not None
+
+
+def test_a_missing_file_of_authorities_is_left_to_the_jvm(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORAGE_CA_FILE", "/none")
+    with pytest.raises(UnreadableError, match="No such file"):
+        files(server.endpoint)
 
 
 def test_refused_access_is_left_to_the_jvm(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:

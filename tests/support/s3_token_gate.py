@@ -27,6 +27,7 @@ from tests.cluster.s3 import REGION
 from tests.support.s3_server import S3Server
 
 CREDENTIALS = "/credentials"
+STS_NAMESPACE = "https://sts.amazonaws.com/doc/2011-06-15/"
 WORKLOAD_TOKEN = "what-the-kubelet-projects"  # gives access to nothing else
 _NOT_PASSED = frozenset({
     "authorization", "host", "connection", "content-length", "transfer-encoding", "expect", "x-amz-date",
@@ -72,6 +73,22 @@ def token_gate(
         listening.shutdown()
         listening.server_close()
         thread.join()
+
+
+def assumed_role(gate: Gate, role: str) -> str:
+    """The answer of STS that gives the gate's credentials to a workload for its token."""
+    until = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    keys = {
+        "AccessKeyId": gate.access_key_id,
+        "SecretAccessKey": gate.secret_access_key,
+        "SessionToken": gate.token,
+        "Expiration": until,
+    }
+    given = "".join(f"<{name}>{value}</{name}>" for name, value in keys.items())
+    name = "AssumeRoleWithWebIdentity"
+    user = f"<AssumedRoleUser><Arn>{role}/x</Arn><AssumedRoleId>x:x</AssumedRoleId></AssumedRoleUser>"
+    result = f"<{name}Result><Credentials>{given}</Credentials>{user}</{name}Result>"
+    return f'<{name}Response xmlns="{STS_NAMESPACE}">{result}</{name}Response>'
 
 
 def secured(server: http.server.HTTPServer, identity: Identity) -> None:
