@@ -41,6 +41,8 @@ _LOADS_CODE: Final = re.compile(r"^\s*(\[plugins\]|plugin_base_dir)", re.MULTILI
 _MOST_KEPT: Final = 10_000
 _SMALL: Final = 64
 """Bytes up to which a stamped content is kept. A hint has about ten."""
+_SAID_BY_KERBEROS: Final = re.compile(r'^GSSAPIError\(.*?"([^"]*)"\)$')
+_PREFIX: Final = re.compile(r"^Unspecified GSS failure\. +Minor code may provide more information: ")
 _SAID_BY_SERVER: Final = re.compile(r'RPCError\("(?:[\w$]+\.)*([\w$]+)", "(.*?)(?:\\n|"\)$)')
 
 
@@ -180,5 +182,8 @@ def readable(path: str) -> Iterator[None]:
 
 def _clause(error: Exception) -> str:
     """What went wrong, without the stack trace that a server sends along."""
+    by_kerberos = _SAID_BY_KERBEROS.search(str(error))
+    if by_kerberos is not None:
+        return f"Kerberos: {_PREFIX.sub('', by_kerberos[1])}"
     said = _SAID_BY_SERVER.search(str(error))
     return f"{said[1]}: {said[2]}".replace(r"\"", '"') if said else first_line(str(error)) or type(error).__name__

@@ -144,6 +144,16 @@ def test_a_ticket_that_has_expired_is_replaced_from_the_keytab(
     assert files.read(f"{kerberos_hdfs.uri}/lake/none") is None
 
 
+def test_a_namenode_with_a_short_name_is_found_from_a_pod(
+    kerberos_hdfs: Hdfs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The DNS of a Pod has search domains. MIT's library takes the first of them for the domain of `hdfs/namenode`."""
+    for name, value in pod_environment(kerberos_hdfs, tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("LOCALDOMAIN", "shop.svc.cluster.local")
+    assert HdfsFiles.of(kerberos_hdfs.uri, SECURE).read(f"{kerberos_hdfs.uri}/lake/none") is None
+
+
 def test_a_keytab_of_another_principal_is_unknown(
     kerberos_hdfs: Hdfs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +161,6 @@ def test_a_keytab_of_another_principal_is_unknown(
     for name, value in pod_environment(kerberos_hdfs, tmp_path).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("KRB5KEYTAB", str(kerberos_hdfs.realm.keytab(realm.STRANGER)))
-    with pytest.raises(UnreadableError, match="GSSAPI"):
+    with pytest.raises(UnreadableError, match="none: Kerberos: No credentials"):
         HdfsFiles.of(kerberos_hdfs.uri, SECURE).read(f"{kerberos_hdfs.uri}/lake/none")
     assert os.environ["KRB5_CONFIG"] == str(kerberos_hdfs.realm.krb5_conf)
