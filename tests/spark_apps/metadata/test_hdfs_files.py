@@ -174,10 +174,16 @@ def test_a_directory_lists_the_times_of_its_files(server: Server, files: HdfsFil
     assert [list(files.times(f"hdfs://lake/w/{each}")) for each in ("none", "t/a")] == [[], []]
 
 
+NO_TICKET = 'GssMajorCodes { raw: "0x000d0000", calling_error: "none", routine_error: "GSS_S_FAILURE" }'
+MINOR = "Unspecified GSS failure.  Minor code may provide more information: "
 FAILURES = {
     "no access": (RuntimeError(DENIED), "AccessControlException: Permission denied: user=eve, access=READ$"),
     "a dead server": (OSError("Connection refused (os error 111)"), "Connection refused"),
-    "no ticket": (RuntimeError('GSSAPIError(GSS_S_NO_CRED, 0, "no key")'), "GSS_S_NO_CRED"),
+    "no ticket": (
+        RuntimeError(f'GSSAPIError({NO_TICKET}, 2, "{MINOR}Server not found")'),
+        "Kerberos: Server not found",
+    ),
+    "a wrong key": (RuntimeError('GSSAPIError(GSS_S_NO_CRED, 0, "no key")'), "Kerberos: no key"),
     "a failure without words": (ValueError(), "ValueError"),
 }
 
