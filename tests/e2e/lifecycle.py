@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from tests.cluster.processes import wait_until
 from tests.e2e.lab import Lab, committed, once
 from tests.support.executor_namespace import account_objects
-from tests.support.kubectl import Object
+from tests.support.kubectl import PATIENCE_S, Object
 
 CLUSTER: dict[str, Any] = {
     "mode": "Cluster",
@@ -20,6 +21,7 @@ CLUSTER: dict[str, Any] = {
 }
 YEARLY = "0 0 1 1 *"
 KEYS = 100
+OBSERVERS = "paimon-operator.dev/role=observer"
 
 
 class Checked:
@@ -98,6 +100,12 @@ def live(lab: Lab) -> None:
     perform_run(lab, "expire", type="ExpireSnapshots")
     assert len(lab.snapshots("orders")) == 1
     assert rows(lab) == [(n, 2) for n in range(KEYS)]
+    assert wait_until(lambda: is_read_by_observer(lab), timeout=PATIENCE_S, interval=2), "its observer reads no file"
+
+
+def is_read_by_observer(lab: Lab) -> bool:
+    """Whether the observer of the lab's catalog has read the metadata of its one table, with its own libraries."""
+    return "observed 1 of 1 tables" in lab.kubectl.run("logs", "--selector", OBSERVERS, "--tail=-1")
 
 
 def drop(lab: Lab) -> None:

@@ -8,11 +8,11 @@ import pytest
 
 from tests.cluster.processes import wait_until
 from tests.e2e.lab import Lab, once
+from tests.e2e.lifecycle import OBSERVERS, is_read_by_observer
 from tests.support import pypaimon_tables
 from tests.support.kubectl import Object
 
 COLUMNS = {"id": "BIGINT NOT NULL", "amount": "INT"}
-OBSERVERS = "paimon-operator.dev/role=observer"
 HOURLY = {"mode": "Dedicated", "full": {"schedule": "0 0 1 1 *"}}
 
 
@@ -63,8 +63,6 @@ def test_an_observer_looks_at_the_tables_of_its_catalog_until_that_is_suspended(
         lambda pods: [each["status"].get("phase") for each in pods] == ["Running"],
         what="one observer",
     )
-    assert wait_until(
-        lambda: "observed 1 of 1 tables" in lab.kubectl.run("logs", "--selector", OBSERVERS), timeout=180, interval=1
-    )
+    assert wait_until(lambda: is_read_by_observer(lab), timeout=180, interval=1)
     lab.kubectl.apply(lab.catalog(suspend=True))
     lab.kubectl.until_list("pod", OBSERVERS, lambda pods: not pods, what="no observer")
