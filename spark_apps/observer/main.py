@@ -84,8 +84,12 @@ class ObserverLoop:
             report.record_sent()
             changed += len(report.news)
             self._take(answer)
-        looked = sum(table.looked for table in watched.tables.values())
-        log_step(f"observed {looked} of {len(watched.tables)} tables in {took:.1f} s, {changed} have changed")
+        looked = [table.found for table in watched.tables.values() if table.looked]
+        unread = [found for found in looked if isinstance(found, str)]
+        said = f", {len(unread)} cannot be read: {unread[0]}" if unread else ""
+        log_step(
+            f"observed {len(looked)} of {len(watched.tables)} tables in {took:.1f} s, {changed} have changed{said}"
+        )
 
     def _take(self, answer: LookAnswer) -> None:
         self.answer, self.interval_s = answer, float(answer.interval_seconds)

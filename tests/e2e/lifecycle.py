@@ -105,7 +105,8 @@ def live(lab: Lab) -> None:
 
 def is_read_by_observer(lab: Lab) -> bool:
     """Whether the observer of the lab's catalog has read the metadata of its one table, with its own libraries."""
-    return "observed 1 of 1 tables" in lab.kubectl.run("logs", "--selector", OBSERVERS, "--tail=-1")
+    lines = lab.kubectl.run("logs", "--selector", OBSERVERS, "--tail=-1").splitlines()
+    return any("observed 1 of 1 tables" in line and "cannot be read" not in line for line in lines)
 
 
 def drop(lab: Lab) -> None:

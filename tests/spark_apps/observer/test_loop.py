@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -83,6 +84,20 @@ def test_a_reason_is_reported_once_and_an_unreadable_table_is_never_called_the_s
     assert [changed(each) for each in said] == [[], ["uid-0"], [], []]
     assert "snapshot-1" in said[1]["tables"][0]["unknown"]
     assert all("uid-0" not in dict(same(each)) for each in said)
+
+
+def test_the_log_tells_how_many_tables_cannot_be_read_and_why(
+    observed: Observed, capfd: pytest.CaptureFixture[str]
+) -> None:
+    observed.round()
+    assert "cannot be read" not in capfd.readouterr().out
+    (observed.warehouse.tables[0].root / "snapshot" / "snapshot-1").write_text("{")
+    observed.warehouse.tables[0].write_hint(1)
+    for _ in range(2):
+        observed.round()
+    said = capfd.readouterr().out
+    assert "observed 2 of 2 tables" in said
+    assert re.search(r", 1 cannot be read: .*snapshot-1", said)
 
 
 def test_what_a_lost_report_has_found_is_looked_at_again_before_it_is_reported(observed: Observed) -> None:
