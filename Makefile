@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long long-properties long-apiserver long-node long-faults long-releases long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet bench-long-life clean
+.PHONY: help venv lint format unit coverage properties test test-long long-properties long-apiserver long-node long-storages long-faults long-releases long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet bench-long-life clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -132,8 +132,8 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
 # Each part runs whatever becomes of the one before, and is in the report as soon as it ends.
-PARTS ?= properties apiserver node faults releases matrix histories
-test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=properties, apiserver, node, faults, releases, matrix or histories: one part)
+PARTS ?= properties apiserver node storages faults releases matrix histories
+test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=properties, apiserver, node, storages, faults, releases, matrix or histories: one part)
 	@$(AS_FOUND); $(FAULTS_ENV); rm -f $(PARTS:%=build/junit-%.xml) $(PARTS:%=build/seconds-%.json); \
 	$(NODE) up; \
 	$(BIN)/python -m tests.cluster.release; \
@@ -152,11 +152,16 @@ long-properties: properties coverage
 long-apiserver:
 	@$(PYTEST) -m long --junitxml=build/junit-apiserver.xml tests/apiserver
 
-# Faults, and tests that build images or clusters, are parts of their own, so that a part is proven in one sitting.
+# Faults, the life of a table on each storage, and tests that build images or clusters are parts of their own, so that a
+# part is proven in one sitting.
 E2E_FAULTS := $(addprefix tests/e2e/test_,faults.py exactly_once.py operator_killed.py shared_drivers.py)
 E2E_RELEASES := $(addprefix tests/e2e/test_,architectures.py cluster_lifecycle.py image_context.py install_from_a_registry.py make_release.py own_cluster.py release_lifecycle.py)
+E2E_STORAGES := $(addprefix tests/e2e/test_,claims.py happy_path.py hdfs.py hive_metastore.py jdbc_metastore.py observer.py production_s3.py tutorials.py)
 long-node:
-	@$(PYTEST) -m long --junitxml=build/junit-node.xml $(E2E_FAULTS:%=--ignore=%) $(E2E_RELEASES:%=--ignore=%) tests/e2e
+	@$(PYTEST) -m long --junitxml=build/junit-node.xml $(patsubst %,--ignore=%,$(E2E_FAULTS) $(E2E_RELEASES) $(E2E_STORAGES)) tests/e2e
+
+long-storages:
+	@$(PYTEST) -m long --junitxml=build/junit-storages.xml $(E2E_STORAGES)
 
 long-faults:
 	@code=0; $(PYTEST) -m long --junitxml=build/junit-faults.xml $(E2E_FAULTS) || code=1; \

@@ -186,7 +186,7 @@ class Operator:
         reconcile = controllers(dependencies, launches, metrics=self._metrics.runs, on_bug=self._metrics.bug_caught)
         self._answer(dependencies)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
-        self._metrics.objects(self._object_metrics(dependencies.cache))
+        self._metrics.objects(self._object_metrics(dependencies))
         store, router = dependencies.store, dependencies.router
         period, identity = settings.resync_period, self._identity
         on_namespaces = partial(self._keep_namespaces, dependencies.slots)
@@ -200,9 +200,10 @@ class Operator:
             watch=partial(self._watch, router),
         )
 
-    def _object_metrics(self, cache: Cache) -> ObjectMetrics:
+    def _object_metrics(self, world: Dependencies) -> ObjectMetrics:
         limit = self._settings.table_metrics_limit
-        return ObjectMetrics(cache, table_limit=limit, now=time.time, decided=self._decided)
+        known = partial(ObjectMetrics, decided=world.decided, deferred=world.deferred)
+        return known(world.cache, table_limit=limit, now=time.time)
 
     def _keep_namespaces(self, slots: RunSlots, live: Set[str]) -> None:
         """Forgets the namespaces without an object."""

@@ -13,7 +13,7 @@ from tests.e2e.lifecycle import CLUSTER
 from tests.support.executor_namespace import account_objects
 from tests.support.kubectl import Object
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("release")]  # one at a time changes the release
 
 UID: Final = 1000680000
 """As OpenShift gives one to a namespace. The image knows no such user."""

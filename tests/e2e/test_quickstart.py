@@ -15,7 +15,7 @@ from tests.support.docs_commands import commands_of
 from tests.support.kubectl import Kubectl
 from tools.images import publish
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("release")]  # one at a time changes the release
 NAMESPACE = "quickstart"
 LIMIT_S = 600
 ENGINE = "paimon-0.9"

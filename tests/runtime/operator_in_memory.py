@@ -22,6 +22,7 @@ from paimon_operator.runtime.cache import DELIVERED, Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.controllers import controllers
 from paimon_operator.runtime.decided_until import DecidedUntil
+from paimon_operator.runtime.deferred_ticks import DeferredTicks
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.looks import Looks
@@ -104,6 +105,7 @@ class OperatorInMemory:
         self.decided = DecidedUntil(self.time, monotonic=self.time.seconds)
         self.decided.found(self.store.note)
         self.decided.lead(self.queue)
+        self.deferred = DeferredTicks()
         indexes = self.cache, self.claims, self.warehouses, self.slots
         self.batches = Batches(
             self.store, facts=sharing, clock=self.time, call_later=self.time.call_later, enqueue=self.queue.add
@@ -135,6 +137,7 @@ class OperatorInMemory:
             operator=self.facts,
             clock=self.time,
             decided=self.decided,
+            deferred=self.deferred,
         )
         launches = LaunchBuilder(
             operator=world.operator,
@@ -197,6 +200,7 @@ class OperatorInMemory:
         """Ends this process."""
         self.queue.close()
         await self.workers.stop()
+        self.store.note = self.store.note if self.store.dead else self.decided.text()
 
     async def kill(self) -> OperatorInMemory:
         """Stops this process and returns a new one, without observers, started on the same objects."""

@@ -15,6 +15,7 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.clock import SystemClock
 from paimon_operator.runtime.decided_until import DecidedUntil
+from paimon_operator.runtime.deferred_ticks import DeferredTicks
 from paimon_operator.runtime.described_metrics import PREFIX
 from paimon_operator.runtime.listed import listed
 from paimon_operator.runtime.object_facts import facts_of
@@ -44,7 +45,9 @@ class Scraped:
         self.cache, self.now = cache or Cache(), NOW
         self.decided = DecidedUntil(SystemClock(), monotonic=time.monotonic)
         self.registry = CollectorRegistry()
-        metrics = ObjectMetrics(self.cache, table_limit=LIMIT, now=lambda: self.now, decided=self.decided)
+        metrics = ObjectMetrics(
+            self.cache, table_limit=LIMIT, now=lambda: self.now, decided=self.decided, deferred=DeferredTicks()
+        )
         self.registry.register(metrics)
 
     def put(self, *bodies: Manifest, kind: Kind = Kind.TABLE) -> Scraped:

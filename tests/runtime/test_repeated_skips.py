@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from paimon_operator.api.base import rfc3339
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import RetryableError
-from paimon_operator.runtime.decided_until import MARGIN, DecidedUntil
+from paimon_operator.runtime.decided_until import MARGIN, RECENT, DecidedUntil
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.queue import WorkQueue
 from tests.core.table.measured import MERGED
@@ -39,8 +40,8 @@ async def quiet(operator: OperatorInMemory) -> None:
 
 
 def measured(operator: OperatorInMemory, **values: Any) -> None:
-    """Stores a measurement, beside what the process knows."""
-    status = (operator.cache.whole(*ORDERS) or {})["status"]
+    """Stores a measurement."""
+    status = operator.table()["status"]
     health = MERGED | values | {"observedAt": rfc3339(operator.time.now()), "snapshotId": 1}
     operator.store.set_status(Kind.TABLE, SHOP, "orders", status | {"health": health})
 
@@ -52,7 +53,10 @@ def minor(table: Any) -> dict[str, Any]:
 
 def known(operator: OperatorInMemory) -> dict[str, Any]:
     """What the process knows of the schedule."""
-    return minor(operator.cache.whole(*ORDERS))
+    body = operator.table()
+    status = TableStatus.model_validate(body["status"])
+    found = operator.deferred.added_to(ORDERS, body["metadata"]["uid"], status, operator.time.now())
+    return minor({"status": found.to_json()})
 
 
 async def test_ticks_of_a_quiet_table_send_no_request(operator: OperatorInMemory) -> None:
@@ -110,6 +114,45 @@ async def test_a_table_that_was_suspended_over_a_tick_runs_once_it_is_resumed(op
     assert len(operator.store.names(Kind.RUN)) == len(runs) + 1
 
 
+async def test_a_skipped_tick_changes_nothing_that_others_know_of_the_table(operator: OperatorInMemory) -> None:
+    """So an edit that arrives during the reconcile stays in the cache, and is seen."""
+    await quiet(operator)
+    await operator.pass_time(minutes=2)
+    assert operator.cache.whole(*ORDERS) == operator.table()
+    assert known(operator) != minor(operator.table())
+
+
+async def test_ticks_of_a_clock_that_was_ahead_are_forgotten(operator: OperatorInMemory) -> None:
+    await quiet(operator)
+    wrong = timedelta(hours=3)
+    operator.time.step(wrong)
+    for _ in range(3):
+        await operator.pass_time(minutes=1)
+    operator.time.step(-wrong)
+    operator.store.requests.clear()
+    for _ in range(3):
+        await operator.pass_time(minutes=1)
+    assert time_of(known(operator)["lastDue"]) <= operator.time.now()
+    assert len([each for each in operator.store.writes if each.kind is Kind.TABLE]) <= 3, "one for each tick at most"
+    runs = operator.store.names(Kind.RUN)
+    measured(operator, sortedRunsMax=9)
+    await operator.pass_time(minutes=1)
+    assert len(operator.store.names(Kind.RUN)) == len(runs) + 1
+
+
+async def test_a_tick_that_comes_while_the_process_stops_is_decided_by_the_next_one(operator: OperatorInMemory) -> None:
+    await quiet(operator)
+    measured(operator, sortedRunsMax=9)
+    await operator.settle()
+    runs = operator.store.names(Kind.RUN)
+    operator.queue.close()
+    operator.time.advance(90)
+    operator.store.note = operator.decided.text()
+    successor = await operator.kill()
+    await successor.settle()
+    assert len(operator.store.names(Kind.RUN)) == len(runs) + 1
+
+
 async def test_an_edit_starts_no_run_for_a_tick_that_was_skipped_a_moment_ago(operator: OperatorInMemory) -> None:
     await quiet(operator)
     await operator.pass_time(minutes=1)
@@ -128,11 +171,13 @@ async def test_while_another_table_fails_for_long_every_skip_is_stored(operator:
     operator.queue.done(key, failed=True)
     await operator.pass_time(minutes=1)
     assert operator.store.writes == [], "the next process would know of it"
-    await operator.pass_time(minutes=10)
-    operator.store.requests.clear()
-    await operator.pass_time(minutes=1)
-    assert [each.verb for each in operator.store.writes] == ["apply_status"]
-    assert minor(operator.table())["lastDue"] == known(operator)["lastDue"]
+    remembered = known(operator)["lastDue"]
+    assert minor(operator.table())["lastDue"] < remembered
+    operator.time.advance(RECENT.total_seconds())
+    await operator.settle()
+    assert {each.verb for each in operator.store.writes} == {"apply_status"}
+    assert minor(operator.table())["lastDue"] >= remembered
+    assert not operator.deferred.has(ORDERS)
 
 
 async def test_the_next_change_stores_the_ticks_too(operator: OperatorInMemory) -> None:
@@ -225,9 +270,10 @@ async def test_the_moment_of_the_process_before_holds_until_every_table_was_reco
         "soon",
         "2026-11-21T07:00:00Z",
         f"2026-11-21T07:00:00 {SCOPE}",
+        f"0001-01-01T00:00:00+14:00 {SCOPE}",
         "2026-11-21T07:00:00Z 00000000",
     ],
-    ids=["nothing", "empty", "no time", "no scope", "no zone", "other namespaces"],
+    ids=["nothing", "empty", "no time", "no scope", "no zone", "before all time", "other namespaces"],
 )
 def test_what_is_no_moment_of_these_namespaces_says_nothing(text: str | None) -> None:
     leader = LeaderMoment(text)
@@ -276,3 +322,20 @@ async def test_a_table_that_is_added_while_busy_waits_from_then_on() -> None:
     leader.queue.done(key)
     leader.time.advance(1)
     assert leader.ago() == 11
+
+
+async def test_the_moment_stays_before_a_step_of_the_clock() -> None:
+    leader = LeaderMoment()
+    leader.decided.lead(leader.queue)
+    leader.decided.listed()
+    leader.time.advance(2)
+    before = leader.decided.get()
+    for _ in range(2):
+        leader.time.step(timedelta(minutes=50))
+        leader.time.advance(2)
+        assert leader.decided.get() == before
+    leader.time.advance(RECENT.total_seconds())
+    assert not leader.decided.is_recent()
+    leader.queue.close()
+    leader.time.advance(3600)
+    assert leader.decided.get() == before

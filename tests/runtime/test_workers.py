@@ -125,6 +125,33 @@ ERRORS: list[tuple[Exception, str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("asked", "took", "left"),
+    [(60, 0, 60), (60, 40, 20), (60, 70, 1), (0.5, 40, 0.5)],
+    ids=["at once", "while the reconcile took long", "longer than the delay", "a short delay"],
+)
+async def test_a_delay_counts_from_the_beginning_of_the_reconcile(
+    asked: float, took: float, left: float, start_workers: Callable[..., TimedWorkers]
+) -> None:
+    """So a tick that comes during a slow write is late by no more than that."""
+    passes: list[float] = []
+
+    async def reconcile(_: Key) -> timedelta | None:
+        passes.append(pool.time.seconds())
+        pool.time.advance(took)
+        return timedelta(seconds=asked) if len(passes) == 1 else None
+
+    pool = start_workers(reconcile)
+    pool.queue.add(KEY)
+    await pool.settle()
+    pool.time.advance(left - 0.1)
+    await pool.settle()
+    assert len(passes) == 1
+    pool.time.advance(0.1)
+    await pool.settle()
+    assert passes == [0, pytest.approx(took + left)]
+
+
 @pytest.mark.parametrize(("error", "result"), ERRORS, ids=[type(error).__name__ for error, _ in ERRORS])
 async def test_an_error_is_counted_and_its_key_is_retried_at_growing_intervals(
     start_workers: Callable[..., TimedWorkers], error: Exception, result: str

@@ -46,6 +46,10 @@ class VirtualTime:
         """A wall clock, which shows `start` when the test begins."""
         return self._start + timedelta(seconds=self._seconds)
 
+    def step(self, ahead: timedelta) -> None:
+        """Sets the wall clock, as somebody does by hand. Timers do not notice."""
+        self._start += ahead
+
     def call_later(self, delay: float, callback: Callable[..., None], *arguments: Any) -> VirtualTimer:
         timer = VirtualTimer(self._seconds + delay, next(self._numbers), lambda: callback(*arguments))
         heapq.heappush(self._timers, timer)

@@ -41,12 +41,6 @@ def compressed(body: Manifest) -> bytes | None:
     return document if len(document) <= LARGEST else None
 
 
-def decompressed(document: bytes) -> Manifest:
-    """The object that `compressed` has kept."""
-    body: dict[str, Any] = json.loads(zlib.decompress(document))
-    return body
-
-
 class Bodies:
     """The kept objects. A newer version replaces an older one, never the other way round."""
 
@@ -84,7 +78,8 @@ class Bodies:
         if known is None:
             return None
         self._kept.move_to_end(key)
-        return decompressed(known.document)
+        body: dict[str, Any] = json.loads(zlib.decompress(known.document))
+        return body
 
     def version(self, key: Key) -> int | None:
         """The kept version."""

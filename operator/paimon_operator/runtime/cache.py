@@ -13,9 +13,8 @@ from typing import Any, Final, NamedTuple
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.size import packed
 from paimon_operator.runtime.bodies import Bodies
-from paimon_operator.runtime.deferred_ticks import DeferredTicks
 from paimon_operator.runtime.keys import Key, key_of
-from paimon_operator.runtime.listed import unpacked, whole_of
+from paimon_operator.runtime.listed import whole_of
 from paimon_operator.runtime.object_facts import ObjectFacts, facts_of
 from paimon_operator.runtime.projection import projected
 from paimon_operator.runtime.rest import is_at_rest, is_over
@@ -56,7 +55,6 @@ class Cache:
         self._objects: dict[Key, _Entry] = {}
         self._of_kind: dict[Kind, set[Key]] = defaultdict(set)
         self._children: dict[Key, set[Key]] = defaultdict(set)
-        self._deferred = DeferredTicks()
 
     def put(self, kind: Kind, body: Manifest) -> None:
         """Stores `body` unless a newer version is cached: a watch may be later than the response to our own write.
@@ -68,23 +66,12 @@ class Cache:
         if known is None or revision_of(body).version >= known.revision.version:
             self._store(key, body)
 
-    def defer(self, kind: Kind, body: Manifest) -> None:
-        """Stores `body`, whose status differs from that on the API server by skipped ticks: later versions get them."""
-        key = key_of(kind, body)
-        self._deferred.forget(key)
-        self._store(key, body)
-        self._deferred.note(key, body)
-
-    def with_deferred(self, key: Key, body: Manifest) -> Manifest:
-        """An object as the API server has it, with the skipped ticks that are not stored."""
-        return self._deferred.added_to(key, body)
-
     def drop(self, kind: Kind, body: Manifest) -> None:
         """Removes a deleted object; `body` is its last version. A younger object of the same name stays."""
         key, gone = key_of(kind, body), revision_of(body)
         known = self._objects.get(key)
         if known is not None and (known.revision.uid == gone.uid or known.revision.version <= gone.version):
-            self._remove(key)
+            self._forget(key)
 
     def revisions(self, kind: Kind) -> dict[Key, Revision]:
         """The cached revisions, for `replace` with a LIST that begins after this call."""
@@ -101,7 +88,7 @@ class Cache:
         unchanged = {key for key, revision in self.revisions(kind).items() if before.get(key) == revision}
         ghosts = unchanged.difference(listed)
         for key in ghosts:
-            self._remove(key)
+            self._forget(key)
         for body in bodies:
             key = key_of(kind, body)
             if key not in unchanged:
@@ -167,14 +154,8 @@ class Cache:
         """Runs that name this table, sorted."""
         return sorted(self._children.get(table, ()))
 
-    def _remove(self, key: Key) -> None:
-        self._forget(key)
-        self._deferred.forget(key)
-
     def _store(self, key: Key, body: Manifest) -> None:
         self._forget(key)
-        if self._deferred.has(key):
-            body = self._deferred.added_to(key, unpacked(body))
         kept, parent, revision = projected(key.kind, body), _parent(key, body), revision_of(body)
         at_rest = key.kind is Kind.RUN and is_at_rest(body)
         self._objects[key] = _Entry(revision, parent, packed(kept), facts_of(key.kind, body), at_rest)

@@ -104,10 +104,6 @@ class ChangeRouter:
         is_next = kind is Kind.TABLE and self._slots.is_next(key.namespace, key.name)
         self._enqueue(other for other in self._affected(key, known) if is_next or other != key)
 
-    def on_deferred(self, kind: Kind, body: Manifest) -> None:
-        """Remembers an object at its stored version whose status is stored later. It tells others nothing new."""
-        self._cache.defer(kind, body)
-
     def on_not_stored(self, table: Key) -> None:
         """Gives a table's turn to others: it, or its decision, could not be read or stored. It asks again later."""
         self._enqueue(Key(Kind.TABLE, *other) for other in self._slots.withdraw(table.namespace, table.name))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from paimon_operator.api.base import rfc3339
@@ -21,6 +21,8 @@ MARGIN: Final = timedelta(seconds=10)
 RECENT: Final = timedelta(minutes=10)
 """While the moment is older, because a table fails again and again, every skip is stored."""
 _COUNTED_FOR_S: Final = 1.0
+_STEP_S: Final = 5.0
+_NEVER: Final = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 
 
 class DecidedUntil:
@@ -36,6 +38,10 @@ class DecidedUntil:
         self._listed_at: float | None = None
         self._has_caught_up = False
         self._counted: tuple[float, float | None] | None = None
+        self._ahead: float | None = None
+        """Seconds by which the clock was ahead of the monotonic one, at the time `_seen`."""
+        self._seen = clock.now()
+        self._stepped_at: datetime | None = None
 
     @property
     def left(self) -> datetime | None:
@@ -47,9 +53,10 @@ class DecidedUntil:
         time, _, scope = (text or "").partition(" ")
         try:
             moment = datetime.fromisoformat(time)
-        except ValueError:
-            return
-        self._left = moment if scope == self.scope and moment.tzinfo is not None else None
+            is_moment = moment.tzinfo is not None and scope == self.scope
+            self._left = moment.astimezone(UTC) if is_moment else None
+        except (ValueError, OverflowError):
+            self._left = None
 
     def lead(self, queue: WorkQueue[Key]) -> None:
         """Counts what this queue has not finished."""
@@ -78,7 +85,19 @@ class DecidedUntil:
         if not self._has_caught_up:
             return self._left
         waits = 0.0 if since is None else self._monotonic() - since
-        return self._clock.now() - timedelta(seconds=waits) - MARGIN
+        return min(self._clock.now() - timedelta(seconds=waits) - MARGIN, self._before_the_step())
+
+    def _before_the_step(self) -> datetime:
+        """The moment when the clock was set, or the machine slept: timers of later ticks come too late by that.
+
+        It stays until the process ends. Then every skip is stored.
+        """
+        now = self._clock.now()
+        ahead = now.timestamp() - self._monotonic()
+        if self._stepped_at is None and self._ahead is not None and abs(ahead - self._ahead) > _STEP_S:
+            self._stepped_at = self._seen
+        self._ahead, self._seen = ahead, now
+        return _NEVER if self._stepped_at is None else self._stepped_at - MARGIN
 
     def _unfinished_since(self, queue: WorkQueue[Key]) -> float | None:
         """Not counted at each reconcile: after the first list every table waits."""

@@ -94,12 +94,8 @@ class DecisionApplier:
 
     async def _status(self, kind: Kind, body: Manifest, stored: StatusT, decision: Decision[StatusT]) -> Manifest:
         """Stores the status if it differs from the stored one as a model; another form of a value is no change."""
-        if decision.status is None or decision.status == stored:
+        if decision.status is None or decision.defers_status or decision.status == stored:
             return body
-        if decision.defers_status:
-            deferred = {**body, "status": decision.status.to_json()}
-            self._router.on_deferred(kind, deferred)
-            return deferred
         changed = await self._store.apply_status(kind, body, decision.status.to_json())
         self._router.on_stored(kind, changed)
         return changed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from paimon_operator.core.commits.table_claims import TableClaimIndex
 from paimon_operator.core.commits.warehouses import WarehouseIndex
@@ -15,6 +15,7 @@ from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.change_router import ChangeRouter
 from paimon_operator.runtime.decided_until import DecidedUntil
 from paimon_operator.runtime.decision_applier import DecisionApplier
+from paimon_operator.runtime.deferred_ticks import DeferredTicks
 from paimon_operator.runtime.looks import Looks
 from paimon_operator.runtime.reads import Doubts, Reads
 from paimon_operator.runtime.turns import TurnRequests
@@ -39,6 +40,7 @@ class Dependencies:
     operator: OperatorFacts
     clock: Clock
     decided: DecidedUntil
+    deferred: DeferredTicks = field(default_factory=DeferredTicks)
 
     @property
     def reads(self) -> Reads:

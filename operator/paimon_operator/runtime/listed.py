@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from paimon_operator.core.ports import Kind, Manifest
-from paimon_operator.runtime.bodies import compressed, decompressed
+from paimon_operator.runtime.bodies import compressed
 from paimon_operator.runtime.object_facts import facts_of, with_facts
 from paimon_operator.runtime.projection import projected
 from paimon_operator.runtime.rest import is_over
@@ -24,9 +24,3 @@ def whole_of(body: Manifest) -> bytes | None:
     """The compressed object: as `listed` has kept it, or compressed now."""
     kept: bytes | None = body[_WHOLE] if _WHOLE in body else compressed(body)
     return kept
-
-
-def unpacked(body: Manifest) -> Manifest:
-    """The whole object of a listed one that keeps it; otherwise `body`."""
-    whole: bytes | None = body.get(_WHOLE)
-    return body if whole is None else decompressed(whole)

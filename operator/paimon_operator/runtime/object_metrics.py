@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -19,6 +18,7 @@ from prometheus_client.registry import Collector
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import KEPT, Cache
 from paimon_operator.runtime.decided_until import DecidedUntil
+from paimon_operator.runtime.deferred_ticks import DeferredTicks
 from paimon_operator.runtime.described_metrics import PREFIX, Description
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.object_facts import RECURRING, Conditions, TableFigures
@@ -67,7 +67,7 @@ class ObjectMetrics(Collector):
     """Gauges of objects by namespace, and, up to a limit, of single tables.
 
     `table_limit` is the number of tables with series of their own, 0 for none. `now` is in seconds since 1970.
-    Up to the moment that `decided` has from the process before, no skipped tick is late.
+    No tick is late that this process has skipped, by `deferred`, or the one before, by `decided`.
     """
 
     def __init__(
@@ -77,8 +77,10 @@ class ObjectMetrics(Collector):
         table_limit: int,
         now: Callable[[], float],
         decided: DecidedUntil,
+        deferred: DeferredTicks,
     ) -> None:
-        self._cache, self._limit, self._now, self._decided = cache, table_limit, now, decided
+        self._cache, self._limit, self._now = cache, table_limit, now
+        self._decided, self._deferred = decided, deferred
         self._computed: tuple[float, Families] | None = None
 
     def describe(self) -> Iterable[Metric]:
@@ -97,11 +99,19 @@ class ObjectMetrics(Collector):
         objects, *by_namespace = (_gauge(each) for each in (OBJECTS, SORTED_RUNS, OVERDUE, POD_SECONDS))
         for labels, count in sorted(self._conditions().items()):
             objects.add_metric(labels, count)
-        late_by = partial(_late_by, now=now, decided_until=self._decided.left)
-        for family, values in zip(by_namespace, _by_namespace(tables, late_by), strict=True):
+        for family, values in zip(by_namespace, _by_namespace(tables, partial(self._late_by, now=now)), strict=True):
             for namespace, value in sorted(values.items()):
                 family.add_metric([namespace], value)
         return [objects, *by_namespace, *self._of_tables(tables)]
+
+    def _late_by(self, key: Key, figures: TableFigures, *, now: float) -> float:
+        """Seconds since the first tick of a table that is late."""
+        ticks = [] if figures.overdue_since is None else [figures.overdue_since]
+        if figures.skipped_since is not None:
+            left, known = self._decided.left, self._deferred.first_next(key)
+            decided = -math.inf if left is None else left.timestamp()
+            ticks.append(max(figures.skipped_since, decided, -math.inf if known is None else known))
+        return max(0.0, now - min(ticks, default=now))
 
     def _conditions(self) -> Counter[tuple[str, str, str, str, str]]:
         """Objects by the labels of each condition. Objects in the same state are counted before their conditions."""
@@ -129,17 +139,8 @@ def _gauge(described: Description) -> GaugeMetricFamily:
     return GaugeMetricFamily(described.name, described.text, labels=described.labels)
 
 
-def _late_by(figures: TableFigures, *, now: float, decided_until: datetime | None) -> float:
-    """Seconds since the first tick of a table that is late."""
-    ticks = [] if figures.overdue_since is None else [figures.overdue_since]
-    if figures.skipped_since is not None:
-        decided = -math.inf if decided_until is None else decided_until.timestamp()
-        ticks.append(max(figures.skipped_since, decided))
-    return max(0.0, now - min(ticks, default=now))
-
-
 def _by_namespace(
-    tables: Iterable[tuple[Key, TableFigures]], late_by: Callable[[TableFigures], float]
+    tables: Iterable[tuple[Key, TableFigures]], late_by: Callable[[Key, TableFigures], float]
 ) -> list[dict[str, float]]:
     """Worst sorted runs, worst delay, and sum of Pod seconds of each namespace."""
     sorted_runs: dict[str, float] = {}
@@ -150,5 +151,5 @@ def _by_namespace(
         used[namespace] += figures.pod_seconds
         if figures.sorted_runs is not None:
             sorted_runs[namespace] = max(sorted_runs.get(namespace, 0), figures.sorted_runs)
-        overdue[namespace] = max(overdue.get(namespace, 0.0), late_by(figures))
+        overdue[namespace] = max(overdue.get(namespace, 0.0), late_by(key, figures))
     return [sorted_runs, overdue, used]

@@ -59,7 +59,7 @@ class WorkQueue(Generic[K]):
         self._timers: dict[K, Timer] = {}
         self._unfinished: dict[K, float] = {}
         self._ready = asyncio.Event()
-        self._closed = False
+        self._closed_at: float | None = None
 
     def add(self, key: K) -> None:
         """Enqueues the key now, once. A later time of the key is dropped: its reconcile sets a new one."""
@@ -100,10 +100,10 @@ class WorkQueue(Generic[K]):
 
     async def get(self) -> K:
         """The next key. It is busy until `done`. Raises QueueClosedError after `close`."""
-        while not self._waiting and not self._closed:
+        while not self._waiting and self._closed_at is None:
             self._ready.clear()
             await self._ready.wait()
-        if self._closed:
+        if self._closed_at is not None:
             raise QueueClosedError
         key = self._turns.pop(in_use=map(self._namespace_of, self._busy))
         del self._waiting[key]
@@ -122,7 +122,7 @@ class WorkQueue(Generic[K]):
 
     def close(self) -> None:
         """Stops the queue. Waiting keys are not reconciled; the first list of the next process enqueues them."""
-        self._closed = True
+        self._closed_at = self._clock() if self._closed_at is None else self._closed_at
         for key in tuple(self._timers):
             self._cancel_timer(key)
         self._ready.set()
@@ -143,8 +143,12 @@ class WorkQueue(Generic[K]):
         return self._clock() - min(self._waiting.values()) if self._waiting else 0.0
 
     def unfinished_since(self, is_one: Callable[[K], bool]) -> float | None:
-        """Since when the oldest of these keys has had work that no reconcile has finished; None when none has."""
-        return min((since for key, since in self._unfinished.items() if is_one(key)), default=None)
+        """Since when the oldest of these keys has had work that no reconcile has finished; None when none has.
+
+        A closed queue finishes nothing that comes due.
+        """
+        since = [since for key, since in self._unfinished.items() if is_one(key)]
+        return min([*since, *([] if self._closed_at is None else [self._closed_at])], default=None)
 
     def _enqueue(self, key: K, since: float) -> None:
         self._waiting[key] = since

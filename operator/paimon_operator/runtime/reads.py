@@ -3,8 +3,7 @@
 The cache may be late, but never takes a step back: a version that the API server has answered is in it at once. So a
 decision may rest on it where being late does no harm:
 
-* A status and finalizers are written at the resourceVersion that was read. A decision from an older one is refused. One
-  that skips a tick again writes nothing, and stays: the next tick is decided by the newer version.
+* A status and finalizers are written at the resourceVersion that was read. A decision from an older one is refused.
 * What has ended stays so: the phase of a run that has ended, a container that has terminated, a removed finalizer.
 * A create has a name that follows from the decision, and a delete names a UID.
 
@@ -94,4 +93,4 @@ class Reads:
         body = await self._store.get(*key)
         if body is None and before is not None and self._cache.version(key) == before:
             self._router.on_missing(key)
-        return None if body is None else self._cache.with_deferred(key, body)
+        return body

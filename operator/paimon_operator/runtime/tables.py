@@ -66,6 +66,7 @@ class TableReconciler:
             self._refusals.forget(key)
             self._terminating.pop(key, None)
             self._decided.discard(key)
+            self._dependencies.deferred.forget(key)
             return None
         if decided.table is None:
             return await self._unreadable(key, decided.body, decided.problem)
@@ -73,14 +74,37 @@ class TableReconciler:
             await self._record_unreadable(key, decided.body, decided.problem)
             return None
         self._claim(decided.table, decided.decision)
+        stored = self._stored(key, decided.body, decided.table)
         try:
-            again = await self._apply(key, decided.body, decided.table.status, decided.decision)
+            again = await self._apply(key, decided.body, stored, decided.decision)
         except KubernetesError:
             self._dependencies.router.on_not_stored(key)
             raise
-        if decided.decision.status is not None:
-            self._decided.add(key)
+        self._note_decided(key, decided.table.metadata.uid, stored, decided.decision)
         return again
+
+    def _with_deferred(self, key: Key, table: PaimonTable) -> PaimonTable:
+        """The table with the ticks that were skipped without being stored."""
+        world = self._dependencies
+        status = world.deferred.added_to(key, table.metadata.uid, table.status, world.clock.now())
+        return table.model_copy(update={"status": status})
+
+    def _stored(self, key: Key, body: Manifest, table: PaimonTable) -> TableStatus:
+        """The status from which a decision has to differ to be stored: remembered ticks do, once all are to be."""
+        world = self._dependencies
+        if not world.deferred.has(key) or world.decided.is_recent():
+            return table.status
+        return TableStatus.model_validate(body.get("status") or {})
+
+    def _note_decided(self, key: Key, uid: str, stored: TableStatus, decision: Decision[TableStatus]) -> None:
+        """Remembers what this process has decided, and not stored."""
+        if decision.status is None:
+            return
+        self._decided.add(key)
+        if decision.defers_status:
+            self._dependencies.deferred.note(key, uid, decision.status)
+        elif decision.status != stored:
+            self._dependencies.deferred.forget(key)
 
     async def _decide(self, key: Key, doubt: Doubt) -> _Decided | None:
         """Reads the table and its runs as `doubt` permits, and decides. None: there is no such table."""
@@ -89,7 +113,7 @@ class TableReconciler:
             return None
         self._dependencies.router.on_stored(Kind.TABLE, body)
         try:
-            table = PaimonTable.model_validate(body)
+            table = self._with_deferred(key, PaimonTable.model_validate(body))
         except ValidationError as error:
             return _Decided(body, problem=problem_of(error))
         try:

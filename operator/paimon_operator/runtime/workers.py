@@ -107,7 +107,7 @@ class Workers:
         else:
             self._failures.pop(key, None)
             if again is not None:
-                self._queue.add_after(key, again.total_seconds())
+                self._queue.add_after(key, _left(again.total_seconds(), self._clock() - started))
         self._measure(key.kind, result, self._clock() - started)
         return result == "ok"
 
@@ -116,3 +116,11 @@ class Workers:
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         asked = error.retry_after or 0.0 if isinstance(error, RetryableError) else 0.0
         self._queue.add_after(key, asked + RETRY.delay(failures, str(key)).total_seconds())
+
+
+def _left(delay: float, took: float) -> float:
+    """Seconds left of a delay that was decided as the reconcile began, so that no tick comes later by its requests.
+
+    At least one, or the delay: what takes longer than its delay does not follow itself at once.
+    """
+    return max(delay - took, min(delay, 1.0))

@@ -2,8 +2,8 @@
 
 A fleet in which nothing happens would write at each tick of each table. So `lastDue` and `next` of such a schedule are
 stored with the next change of the status, and with the first skip of each day. Until then the process remembers them.
-The next process knows from the Lease until when the due ticks of all tables had been decided. A table that waited for
-nothing but its ticks has skipped those that it has not stored: any other decision would have changed its status.
+The next process knows from the Lease until when the due ticks of all tables had been decided. Of a table that waited
+for nothing but its ticks, those up to then that are not stored were skipped: any other decision would be stored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
@@ -35,6 +35,37 @@ _SETTLED: Final = {
 
 Place = tuple[str, ...]
 """Where a state is in the status: its field, then the part of its field."""
+
+
+class Tick(NamedTuple):
+    """A tick that was skipped, and the one after it."""
+
+    schedule: str
+    last_due: datetime
+    next: datetime
+
+
+def skipped_ticks(status: TableStatus) -> dict[Place, Tick]:
+    """The last tick of each schedule whose last tick was skipped."""
+    return {
+        place: Tick(state.schedule, state.last_due, state.next)
+        for place, state in _states(status).items()
+        if _is_skip(state) and state.schedule is not None and state.last_due is not None and state.next is not None
+    }
+
+
+def with_ticks(status: TableStatus, ticks: Mapping[Place, Tick], now: datetime) -> TableStatus:
+    """The status with later skipped ticks of the same schedules. A tick that lies ahead came by a wrong clock."""
+    return _mapped(status, partial(_with_tick, ticks, now))
+
+
+def _with_tick(ticks: Mapping[Place, Tick], now: datetime, place: Place, state: ScheduleState) -> ScheduleState:
+    tick = ticks.get(place)
+    if tick is None or not _is_skip(state) or state.last_due is None or state.schedule != tick.schedule:
+        return state
+    if tick.last_due <= state.last_due or backoff.is_ahead(tick.last_due, now):
+        return state
+    return changed(state, last_due=tick.last_due, next=tick.next)
 
 
 def with_skipped_ticks(status: TableStatus, decided_until: datetime | None, now: datetime) -> TableStatus:
