@@ -3,7 +3,8 @@
 The cache may be late, but never takes a step back: a version that the API server has answered is in it at once. So a
 decision may rest on it where being late does no harm:
 
-* A status and finalizers are written at the resourceVersion that was read. A decision from an older one is refused.
+* A status and finalizers are written at the resourceVersion that was read. A decision from an older one is refused. The
+  decision to skip a tick again writes nothing, so it stays: the next tick is decided by what has come until then.
 * What has ended stays so: the phase of a run that has ended, a container that has terminated, a removed finalizer.
 * A create has a name that follows from the decision, and a delete names a UID.
 
