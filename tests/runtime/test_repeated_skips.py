@@ -218,6 +218,27 @@ def time_of(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+async def test_ticks_are_those_of_one_table_and_not_of_another_with_its_name(operator: OperatorInMemory) -> None:
+    await quiet(operator)
+    await operator.pass_time(minutes=2)
+    status, now = TableStatus.model_validate(operator.table()["status"]), operator.time.now()
+    uid = operator.table()["metadata"]["uid"]
+    assert operator.deferred.added_to(ORDERS, uid, status, now) != status
+    assert operator.deferred.added_to(ORDERS, "another", status, now) == status
+    operator.deferred.forget(ORDERS)
+    assert operator.deferred.added_to(ORDERS, uid, status, now) == status
+
+
+async def test_nothing_is_remembered_of_a_table_that_is_gone(operator: OperatorInMemory) -> None:
+    await quiet(operator)
+    await operator.pass_time(minutes=2)
+    assert operator.deferred.has(ORDERS)
+    operator.store.delete_as_user(Kind.TABLE, SHOP, "orders")
+    await operator.pass_time(minutes=5)
+    assert operator.store.peek(Kind.TABLE, SHOP, "orders") is None
+    assert not operator.deferred.has(ORDERS)
+
+
 SCOPE = DecidedUntil(VirtualTime(), monotonic=VirtualTime().seconds).scope
 
 

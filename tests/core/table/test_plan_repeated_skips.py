@@ -11,9 +11,9 @@ import pytest
 
 from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.run.status import RunTrigger
-from paimon_operator.api.table.status import ActiveRun, QueuedRun, TableStatus, WriteState
+from paimon_operator.api.table.status import ActiveRun, QueuedRun, StrategyState, TableStatus, WriteState
 from paimon_operator.core.operations.causes import Cause
-from paimon_operator.core.table.repeated_skips import deferred, with_skipped_ticks
+from paimon_operator.core.table.repeated_skips import deferred, skipped_ticks, with_skipped_ticks, with_ticks
 from tests.core.table.measured import HOURLY, decision_of, measure, measured_table, strategy_state
 from tests.support import builders
 from tests.support.table_world import TableWorld
@@ -181,6 +181,37 @@ def test_such_a_table_stores_its_skips(sentence: str, change: Change) -> None:
     assert deferred(decision, table.stored, "").defers_status
     uncertain = replace(decision, status=change(decision.status))
     assert not deferred(uncertain, change(table.stored), "").defers_status, sentence
+
+
+OTHER_SCHEDULE = minor(schedule="5 * * * * UTC")
+LATER = minor(last_due=lambda state: state.last_due + timedelta(days=2))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "change", "days_later"),
+    [
+        ("the schedule is another one", OTHER_SCHEDULE, 1),
+        ("the last decision is another one", minor(decision=Cause.SUSPENDED.decision("m")), 1),
+        ("the status has a later tick", LATER, 1),
+        ("the tick lies ahead", lambda table: table, 0),
+    ],
+)
+def test_remembered_ticks_are_not_added_where(sentence: str, change: Change, days_later: int) -> None:
+    table = StoredTable()
+    for _ in range(3):
+        table.seen.wait(hours=1)
+        table.reconcile()
+    ticks = skipped_ticks(table.seen.table.status)
+    now = table.seen.now
+    assert with_ticks(table.stored, ticks, now) == with_ticks(table.seen.table.status, ticks, now) != table.stored
+    changed = change(table.stored)
+    later = now - timedelta(hours=2) + timedelta(days=days_later)
+    assert strategy(with_ticks(changed, ticks, later)) == strategy(changed), sentence
+
+
+def strategy(status: TableStatus) -> StrategyState | None:
+    assert status.compaction is not None
+    return status.compaction.minor
 
 
 def test_each_tick_of_a_write_starts_a_run_so_none_counts_as_skipped() -> None:
