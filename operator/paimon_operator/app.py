@@ -201,9 +201,13 @@ class Operator:
         )
 
     def _object_metrics(self, world: Dependencies) -> ObjectMetrics:
-        limit = self._settings.table_metrics_limit
-        known = partial(ObjectMetrics, decided=world.decided, deferred=world.deferred)
-        return known(world.cache, table_limit=limit, now=time.time)
+        return ObjectMetrics(
+            world.cache,
+            table_limit=self._settings.table_metrics_limit,
+            now=time.time,
+            decided=world.decided,
+            deferred=world.deferred,
+        )
 
     def _keep_namespaces(self, slots: RunSlots, live: Set[str]) -> None:
         """Forgets the namespaces without an object."""

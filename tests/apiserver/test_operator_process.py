@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from kubernetes import client
 
-from paimon_operator.kube.lease import DURATION
+from paimon_operator.kube.lease import DURATION, NOTE
 from tests.apiserver.crds import install
 from tests.apiserver.namespace_client import CATALOGS, RUNS, TABLES, NamespaceClient, conditions
 from tests.apiserver.operator_process import OperatorProcess
@@ -102,8 +102,10 @@ def test_sigterm_releases_the_lease_and_a_follower_leads_at_once(replicas: Repli
     leader = replicas.add().wait_until_working()
     follower = replicas.add().wait_until_standby()
     assert leader.terminate() == 0
+    left = _decided_until(replicas.ns)
     follower.wait_until_working()
     assert follower.terminate() == 0
+    assert "" < left < _decided_until(replicas.ns), "each has told the next one until when it has decided"
     for operator in (leader, follower):
         assert all({"time", "level", "logger", "message"} <= record.keys() for record in operator.log_records())
 
@@ -226,6 +228,11 @@ def _lease(ns: NamespaceClient) -> client.V1LeaseSpec:
     spec = client.CoordinationV1Api(ns.client).read_namespaced_lease(RELEASE, ns.namespace).spec
     assert spec is not None
     return spec
+
+
+def _decided_until(ns: NamespaceClient) -> str:
+    metadata = client.CoordinationV1Api(ns.client).read_namespaced_lease(RELEASE, ns.namespace).metadata
+    return ((metadata and metadata.annotations) or {}).get(NOTE, "")
 
 
 def _used(manifest: Manifest) -> int:

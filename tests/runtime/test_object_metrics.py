@@ -11,12 +11,14 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from paimon_operator.api.table.status import TableStatus
 from paimon_operator.core.ports import Kind
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.clock import SystemClock
 from paimon_operator.runtime.decided_until import DecidedUntil
 from paimon_operator.runtime.deferred_ticks import DeferredTicks
 from paimon_operator.runtime.described_metrics import PREFIX
+from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.listed import listed
 from paimon_operator.runtime.object_facts import facts_of
 from paimon_operator.runtime.object_metrics import KEPT_SECONDS, ObjectMetrics
@@ -43,10 +45,11 @@ class Scraped:
 
     def __init__(self, cache: Cache | None = None) -> None:
         self.cache, self.now = cache or Cache(), NOW
+        self.deferred = DeferredTicks()
         self.decided = DecidedUntil(SystemClock(), monotonic=time.monotonic)
         self.registry = CollectorRegistry()
         metrics = ObjectMetrics(
-            self.cache, table_limit=LIMIT, now=lambda: self.now, decided=self.decided, deferred=DeferredTicks()
+            self.cache, table_limit=LIMIT, now=lambda: self.now, decided=self.decided, deferred=self.deferred
         )
         self.registry.register(metrics)
 
@@ -156,6 +159,20 @@ def test_a_tick_that_was_skipped_but_not_stored_is_not_late(
         scraped.decided.found(f"{moment.isoformat()} {scraped.decided.scope}")
     decision = {"result": "Skipped", "reason": reason, "message": "m"}
     scraped.put(table("a", retention={**schedule(AN_HOUR_AGO), "decision": decision}))
+    assert scraped.samples("schedule_overdue_seconds") == {("shop",): seconds}
+
+
+@pytest.mark.parametrize(
+    ("next_", "seconds"), [("2027-01-15T08:00:05Z", 0), ("2027-01-15T07:59:00Z", 60)], ids=["to come", "past"]
+)
+def test_after_the_ticks_that_this_process_has_skipped_the_next_one_may_be_late(
+    scraped: Scraped, next_: str, seconds: float
+) -> None:
+    decision = {"result": "Skipped", "reason": "NotNeeded", "message": "m"}
+    stored = {"next": AN_HOUR_AGO, "lastDue": AN_HOUR_AGO, "schedule": "0 * * * * UTC", "decision": decision}
+    scraped.put(table("a", retention=stored))
+    skipped = TableStatus.model_validate({"retention": {**stored, "next": next_}})
+    scraped.deferred.note(Key(Kind.TABLE, "shop", "a"), "a", skipped)
     assert scraped.samples("schedule_overdue_seconds") == {("shop",): seconds}
 
 

@@ -13,9 +13,9 @@ from paimon_operator.core.ports import Kind
 from paimon_operator.errors import RetryableError
 from paimon_operator.runtime.decided_until import MARGIN, RECENT, DecidedUntil
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.queue import WorkQueue
 from tests.core.table.measured import MERGED
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, has_ended, lake, orders
+from tests.runtime.timed_queue import queue_on
 from tests.support.object_store import Fault
 from tests.support.virtual_time import VirtualTime
 
@@ -247,12 +247,7 @@ class LeaderMoment:
 
     def __init__(self, found: str | None = None) -> None:
         self.time = VirtualTime()
-        self.queue: WorkQueue[Key] = WorkQueue(
-            namespace_of=lambda key: key.namespace,
-            clock=self.time.seconds,
-            call_later=self.time.call_later,
-            on_late=lambda _: None,
-        )
+        self.queue = queue_on(self.time)
         self.decided = DecidedUntil(self.time, monotonic=self.time.seconds)
         self.decided.found(found)
 

@@ -19,8 +19,8 @@ from paimon_operator.errors import (
     StaleError,
 )
 from paimon_operator.runtime.keys import Key
-from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.workers import RETRY, Workers
+from tests.runtime.timed_queue import queue_on
 from tests.support.virtual_time import VirtualTime
 
 KEY = Key(Kind.TABLE, "shop", "orders")
@@ -32,12 +32,7 @@ class TimedWorkers:
 
     def __init__(self, reconcile: Reconcile, *, count: int = 3) -> None:
         self.time = VirtualTime()
-        self.queue: WorkQueue[Key] = WorkQueue(
-            namespace_of=lambda key: key.namespace,
-            clock=self.time.seconds,
-            call_later=self.time.call_later,
-            on_late=lambda _: None,
-        )
+        self.queue = queue_on(self.time)
         self.failed: list[Key] = []
         self.measured: list[tuple[str, str]] = []
         self.workers = Workers(

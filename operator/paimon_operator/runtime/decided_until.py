@@ -22,7 +22,6 @@ RECENT: Final = timedelta(minutes=10)
 """While the moment is older, because a table fails again and again, every skip is stored."""
 _COUNTED_FOR_S: Final = 1.0
 _STEP_S: Final = 5.0
-_NEVER: Final = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 
 
 class DecidedUntil:
@@ -38,9 +37,8 @@ class DecidedUntil:
         self._listed_at: float | None = None
         self._has_caught_up = False
         self._counted: tuple[float, float | None] | None = None
-        self._ahead: float | None = None
-        """Seconds by which the clock was ahead of the monotonic one, at the time `_seen`."""
-        self._seen = clock.now()
+        self._seen = clock.now(), monotonic()
+        """Both clocks, as last read."""
         self._stepped_at: datetime | None = None
 
     @property
@@ -78,6 +76,7 @@ class DecidedUntil:
 
     def get(self) -> datetime | None:
         """The moment of this process, once it has caught up with the one before; None: it is not known."""
+        self._notice_step()
         if self._queue is None or self._listed_at is None:
             return self._left
         since = self._unfinished_since(self._queue)
@@ -85,19 +84,19 @@ class DecidedUntil:
         if not self._has_caught_up:
             return self._left
         waits = 0.0 if since is None else self._monotonic() - since
-        return min(self._clock.now() - timedelta(seconds=waits) - MARGIN, self._before_the_step())
+        decided = self._clock.now() - timedelta(seconds=waits)
+        return min(decided, self._stepped_at or decided) - MARGIN
 
-    def _before_the_step(self) -> datetime:
-        """The moment when the clock was set, or the machine slept: timers of later ticks come too late by that.
+    def _notice_step(self) -> None:
+        """Keeps when the clock was set, or the machine slept: timers of later ticks come too late by that.
 
-        It stays until the process ends. Then every skip is stored.
+        It is kept until the process ends, and every skip is stored from then on.
         """
-        now = self._clock.now()
-        ahead = now.timestamp() - self._monotonic()
-        if self._stepped_at is None and self._ahead is not None and abs(ahead - self._ahead) > _STEP_S:
-            self._stepped_at = self._seen
-        self._ahead, self._seen = ahead, now
-        return _NEVER if self._stepped_at is None else self._stepped_at - MARGIN
+        now, (before, monotonic) = (self._clock.now(), self._monotonic()), self._seen
+        step = (now[0] - before).total_seconds() - (now[1] - monotonic)
+        if self._stepped_at is None and abs(step) > _STEP_S:
+            self._stepped_at = before
+        self._seen = now
 
     def _unfinished_since(self, queue: WorkQueue[Key]) -> float | None:
         """Not counted at each reconcile: after the first list every table waits."""

@@ -54,8 +54,8 @@ class TableReconciler:
         self._terminating: dict[Key, str] = {}
         """Tables in terminating namespaces, with their UIDs: a namespace of the same name can be created again."""
         self._refusals = Refusals(dependencies.clock)
-        self._decided: set[Key] = set()
-        """Tables about which this process has decided."""
+        self._taken_over: set[Key] = set()
+        """Tables about which this process has decided: what the one before has left counts no more for them."""
 
     async def reconcile(self, key: Key, doubt: Doubt) -> timedelta | None:
         """Reconciles one table. Raises KubernetesError; the worker then retries."""
@@ -65,7 +65,7 @@ class TableReconciler:
         if decided is None:
             self._refusals.forget(key)
             self._terminating.pop(key, None)
-            self._decided.discard(key)
+            self._taken_over.discard(key)
             self._dependencies.deferred.forget(key)
             return None
         if decided.table is None:
@@ -87,7 +87,7 @@ class TableReconciler:
         """The table with the ticks that were skipped without being stored."""
         world = self._dependencies
         status = world.deferred.added_to(key, table.metadata.uid, table.status, world.clock.now())
-        return table.model_copy(update={"status": status})
+        return table if status is table.status else table.model_copy(update={"status": status})
 
     def _stored(self, key: Key, body: Manifest, table: PaimonTable) -> TableStatus:
         """The status from which a decision has to differ to be stored: remembered ticks do, once all are to be."""
@@ -100,7 +100,7 @@ class TableReconciler:
         """Remembers what this process has decided, and not stored."""
         if decision.status is None:
             return
-        self._decided.add(key)
+        self._taken_over.add(key)
         if decision.defers_status:
             self._dependencies.deferred.note(key, uid, decision.status)
         elif decision.status != stored:
@@ -157,7 +157,7 @@ class TableReconciler:
             ),
             spent=lambda usage: self._dependencies.budgets.spent(table, catalog, usage, now) if catalog else None,
             shares_drivers=self._dependencies.batches.is_enabled,
-            decided_until=None if key in self._decided else self._dependencies.decided.left,
+            decided_until=None if key in self._taken_over else self._dependencies.decided.left,
             may_defer=self._dependencies.decided.is_recent(),
             namespace_terminating=self._terminating.get(key) == table.metadata.uid,
         )

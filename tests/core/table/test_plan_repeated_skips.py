@@ -12,7 +12,9 @@ import pytest
 from paimon_operator.api.conditions import ConditionStatus, ConditionType
 from paimon_operator.api.run.status import RunTrigger
 from paimon_operator.api.table.status import ActiveRun, QueuedRun, StrategyState, TableStatus, WriteState
+from paimon_operator.core.decision import Decision, Delete, EventNote
 from paimon_operator.core.operations.causes import Cause
+from paimon_operator.core.ports import Kind
 from paimon_operator.core.table.repeated_skips import deferred, skipped_ticks, with_skipped_ticks, with_ticks
 from tests.core.table.measured import HOURLY, decision_of, measure, measured_table, strategy_state
 from tests.support import builders
@@ -212,6 +214,42 @@ def test_remembered_ticks_are_not_added_where(sentence: str, change: Change, day
 def strategy(status: TableStatus) -> StrategyState | None:
     assert status.compaction is not None
     return status.compaction.minor
+
+
+DELETED = Delete(kind=Kind.RUN, name="old", uid="old")
+NOTED = EventNote(type_="Normal", reason="Any", note="m")
+AT_ONCE: list[tuple[str, dict[str, Any]]] = [
+    ("an action", {"actions": (DELETED,)}),
+    ("an Event", {"events": (NOTED,)}),
+    ("a finalizer", {"finalizer": "add"}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "beside"), AT_ONCE)
+def test_a_status_is_not_deferred_beside(sentence: str, beside: dict[str, Any]) -> None:
+    """No write at the resourceVersion that was read would guard it."""
+    table = StoredTable()
+    table.seen.wait(hours=1)
+    decision = replace(table.seen.decide(), defers_status=False)
+    assert deferred(decision, table.stored, "").defers_status
+    assert not deferred(replace(decision, **beside), table.stored, "").defers_status, sentence
+
+
+def test_a_skip_without_numbers_is_stored_when_it_says_something_else() -> None:
+    table = StoredTable()
+    same, other = (minor(decision=Cause.NO_THRESHOLD.decision(message)) for message in ("one", "another"))
+    later = minor(last_due=lambda state: state.last_due + timedelta(minutes=1))
+    before, uid = same(table.stored), table.seen.table.metadata.uid
+    assert deferred(Decision(status=summed_up(later(before))), before, uid).defers_status
+    assert not deferred(Decision(status=summed_up(other(later(before)))), before, uid).defers_status
+
+
+def summed_up(status: TableStatus) -> TableStatus:
+    """The status with the newest tick of its one strategy."""
+    both = status.compaction
+    assert both is not None
+    assert both.minor is not None
+    return status.model_copy(update={"compaction": both.model_copy(update={"last_due": both.minor.last_due})})
 
 
 def test_each_tick_of_a_write_starts_a_run_so_none_counts_as_skipped() -> None:

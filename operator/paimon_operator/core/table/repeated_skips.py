@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple
 
+from paimon_operator.api.base import ApiModel
 from paimon_operator.api.conditions import ConditionStatus, ConditionType, find
 from paimon_operator.api.reasons import Reason
 from paimon_operator.api.table.schedule_state import DecisionResult, LastDecision, ScheduleState
@@ -153,19 +154,15 @@ def _day(status: TableStatus, uid: str) -> int:
 def _states(status: TableStatus) -> dict[Place, ScheduleState]:
     """All states of the status but those of writes, whose ticks all start a run."""
     found: dict[Place, ScheduleState] = {}
-
-    def note(place: Place, state: ScheduleState) -> ScheduleState:
-        found[place] = state
-        return state
-
-    _mapped(status, note)
+    for name, state in _parts(status).items():
+        found[(name,)] = state
+        found |= {(name, part): each for part, each in _parts(state).items()}
     return found
 
 
 def _mapped(status: TableStatus, change: Callable[[Place, ScheduleState], ScheduleState]) -> TableStatus:
     """The status with each of these states changed."""
-    states = {name: value for name, value in status.__dict__.items() if isinstance(value, ScheduleState)}
-    update = {name: _mapped_state((name,), state, change) for name, state in states.items()}
+    update = {name: _mapped_state((name,), state, change) for name, state in _parts(status).items()}
     return status.model_copy(update=update)
 
 
@@ -181,6 +178,6 @@ def _mapped_state(
     return change(place, state)
 
 
-def _parts(state: ScheduleState) -> dict[str, ScheduleState]:
-    """The states within a state: those of the strategies of compaction."""
-    return {name: value for name, value in state.__dict__.items() if isinstance(value, ScheduleState)}
+def _parts(model: ApiModel) -> dict[str, ScheduleState]:
+    """The states right below: of the status those of its operations, of compaction those of its strategies."""
+    return {name: value for name, value in model.__dict__.items() if isinstance(value, ScheduleState)}
