@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from tests.cluster.cache import CHECKOUT
 from tests.cluster.ports import free_ports
-from tests.cluster.processes import wait_until
+from tests.cluster.processes import ProcessDiedError, wait_until
 
 IMAGE = "example.test/paimon-spark:test"
 TIMEOUT_S = 150.0
@@ -68,6 +68,11 @@ class OperatorProcess:
         assert self._process is not None, "not started"
         return self._process
 
+    def require_running(self) -> None:
+        """Raises ProcessDiedError if the process has ended by itself, as one that has lost its Lease does."""
+        if (code := self.process.poll()) is not None:
+            raise ProcessDiedError(f"the operator has ended with {code}:\n{self.log()[-2000:]}")
+
     def kill(self) -> None:
         """Kills the process, like a node that fails."""
         self.process.kill()
@@ -99,8 +104,11 @@ class OperatorProcess:
         return _fetched(f"http://127.0.0.1:{self.health_port}/{path}")
 
     def metrics(self) -> dict[str, float]:
-        """Returns all samples by name with labels."""
-        _, text = _fetched(f"http://127.0.0.1:{self.metrics_port}/metrics")
+        """Returns all samples by name with labels, of a process that has started: a busy one answers late."""
+        status, text = _fetched(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=TIMEOUT_S)
+        if status != 200:
+            self.require_running()
+            raise AssertionError(f"no metrics, status {status}:\n{self.log()[-2000:]}")
         samples = (line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#"))
         return {name: float(value) for name, _, value in samples}
 
@@ -137,9 +145,10 @@ def _inherited() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith("PAIMON_OPERATOR_")}
 
 
-def _fetched(url: str) -> tuple[int, str]:
+def _fetched(url: str, timeout: float = 5) -> tuple[int, str]:
+    """Status and text; 0 without an answer. `timeout` is in seconds."""
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - a loopback address
+        with urllib.request.urlopen(url, timeout=timeout) as answer:  # noqa: S310 - a loopback address
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
@@ -22,14 +23,21 @@ _AT_ONCE: Final = 16
 
 
 class Kubelets:
-    """Plays the kubelets of one namespace until it is cancelled."""
+    """Plays the kubelets of one namespace."""
 
     def __init__(self, api: Connected, namespace: str, runs_for_s: float = 0) -> None:
         self._api, self._namespace, self._runs_for_s = api, namespace, runs_for_s
         self._busy = asyncio.Semaphore(_AT_ONCE)
 
-    async def work(self) -> None:
-        """Starts and ends Pods for ever."""
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        """Starts and ends Pods during the block. An error of theirs ends the block."""
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(self._work())
+            yield
+            task.cancel()
+
+    async def _work(self) -> None:
         query = [("fieldSelector", "status.phase=Pending"), ("limit", "500")]
         async with asyncio.TaskGroup() as running:
             while True:

@@ -66,8 +66,7 @@ class CountedOperator(OperatorProcess):
 
     def read(self) -> Reading:
         """What the process has now. Raises TimeoutError if it does not answer."""
-        if self.process.poll() is not None:
-            raise RuntimeError(f"the operator has ended:\n{self.log()[-2000:]}")
+        self.require_running()
         self._file.unlink(missing_ok=True)
         pid = self.process.pid
         os.kill(pid, signal.SIGUSR1)
@@ -90,15 +89,12 @@ class LongLife:
         """Lets the hours pass and reads the operator."""
         async with connected(self._server.kubeconfig, namespaces=(NAMESPACE,), timeout_s=30) as api:
             churn = Churn(api, TABLES, seed=1)
-            kubelets = asyncio.create_task(Kubelets(api, NAMESPACE).work())
-            try:
+            async with Kubelets(api, NAMESPACE).working():
                 await churn.fill()
                 for hour in range(1, hours + 1):
                     self.hours.append([])
                     await asyncio.gather(self._read(), self._users(churn), self._fail(hour))
                     print(_row(str(hour), self.hours[-1]), flush=True)
-            finally:
-                kubelets.cancel()
 
     async def _users(self, churn: Churn) -> None:
         for _ in range(round(HOUR_S / 60)):

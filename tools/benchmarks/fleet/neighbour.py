@@ -16,11 +16,13 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from paimon_operator.core.ports import Kind, Manifest
 from tests.apiserver.connected import Connected, connected
+from tests.apiserver.operator_process import OperatorProcess
 from tests.cluster.apiserver import ApiServer
 from tools.benchmarks.fleet.stage import create_table, operator_on_one_core, serving, until
 
@@ -75,7 +77,6 @@ async def beside(api: Connected, server: ApiServer, namespace: str, tables: int,
         measured = await waits(api, numbers)
         if noise.poll() is not None and await _is_settled(api, namespace):
             raise RuntimeError(f"{namespace} was settled before the last wait: more tables are needed")
-    await until(lambda: _is_settled(api, namespace))
     return measured
 
 
@@ -84,7 +85,7 @@ async def _is_settled(api: Connected, namespace: str) -> bool:
     return all(map(_has_conditions, await api.store.list(Kind.TABLE, namespace)))
 
 
-async def measure(server: ApiServer, tables: int) -> dict[str, list[float]]:
+async def measure(server: ApiServer, operator: OperatorProcess, tables: int) -> dict[str, list[float]]:
     """The waits alone, and beside each of the other namespaces."""
     async with connected(server.kubeconfig, namespaces=(QUIET, *RATES), timeout_s=120) as api:
         numbers = itertools.count()
@@ -92,6 +93,7 @@ async def measure(server: ApiServer, tables: int) -> dict[str, list[float]]:
         for namespace in RATES:
             few = itertools.islice(numbers, SAMPLES[namespace])
             measured[namespace] = await beside(api, server, namespace, tables, few)
+            await until(partial(_is_settled, api, namespace), operator)
         return measured
 
 
@@ -108,7 +110,7 @@ def _run(tables: int) -> dict[str, list[float]]:
         operator_on_one_core(server, Path(directory), *namespaces) as operator,
     ):
         operator.wait_until_working()
-        return asyncio.run(measure(server, tables))
+        return asyncio.run(measure(server, operator, tables))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -41,6 +41,14 @@ def serving(directory: Path, *namespaces: str) -> Iterator[ApiServer]:
 @contextmanager
 def operator_on_one_core(server: ApiServer, directory: Path, *namespaces: str) -> Iterator[OperatorProcess]:
     """An operator that watches these namespaces and has one core, which it shares with whatever else runs."""
+    with operator_on_any_core(server, directory, *namespaces) as operator:
+        os.sched_setaffinity(operator.process.pid, {0})
+        yield operator
+
+
+@contextmanager
+def operator_on_any_core(server: ApiServer, directory: Path, *namespaces: str) -> Iterator[OperatorProcess]:
+    """An operator that watches these namespaces. It renews its Lease in time also where much else runs."""
     with OperatorProcess(
         server.kubeconfig,
         directory,
@@ -49,7 +57,6 @@ def operator_on_one_core(server: ApiServer, directory: Path, *namespaces: str) -
         lease_name=f"fleet-{time.monotonic_ns()}",  # the one before was killed and may still hold its Lease
         **_pace(),
     ) as operator:
-        os.sched_setaffinity(operator.process.pid, {0})
         yield operator
 
 
@@ -77,10 +84,11 @@ async def at_once(work: Callable[[int], Awaitable[object]], numbers: Iterable[in
     await asyncio.gather(*(client() for _ in range(_CLIENTS)))
 
 
-async def until(is_true: Callable[[], Awaitable[bool]]) -> None:
-    """Waits. Raises TimeoutError after half an hour."""
+async def until(is_true: Callable[[], Awaitable[bool]], operator: OperatorProcess) -> None:
+    """Waits. Raises TimeoutError after half an hour, and ProcessDiedError if the operator ends."""
     deadline = time.monotonic() + _PATIENCE_S
     while not await is_true():
+        operator.require_running()
         if time.monotonic() > deadline:
             raise TimeoutError
         await asyncio.sleep(1)

@@ -21,6 +21,7 @@ from typing import Any, Final
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.kube.resources import RESOURCES
 from tests.apiserver.connected import Connected, connected
+from tests.apiserver.operator_process import OperatorProcess
 from tests.cluster.apiserver import ApiServer
 from tests.support.kubectl import condition
 from tests.support.manifests import keyed_table
@@ -42,8 +43,8 @@ _TABLES: Final = RESOURCES[Kind.TABLE]
 class Fleet:
     """Tables with one scheduled write each."""
 
-    def __init__(self, api: Connected) -> None:
-        self._api = api
+    def __init__(self, api: Connected, operator: OperatorProcess) -> None:
+        self._api, self._operator = api, operator
 
     async def create(self, numbers: Iterable[int]) -> None:
         """Creates the tables and waits until each is Ready."""
@@ -53,7 +54,7 @@ class Fleet:
             return all(condition(table, "Ready").get("status") == "True" for table in tables)
 
         await at_once(self._create, numbers)
-        await until(all_ready)
+        await until(all_ready, self._operator)
 
     async def lateness(self, numbers: Sequence[int], schedule: str, ticks: Sequence[datetime]) -> list[float]:
         """Seconds from each of the ticks to the Pod of each table. Every table has to answer every tick."""
@@ -67,7 +68,7 @@ class Fleet:
             created.update(map(_creation, bodies))  # (a finished run goes with its Pod after some others)
             return len(pods) == len(numbers) * len(ticks) and created.keys() >= set(pods.values())
 
-        await until(all_answered)
+        await until(all_answered, self._operator)
         await at_once(lambda number: self._schedule(number, _NEVER), numbers)
         return [(created[pod] - tick).total_seconds() for (_, tick), pod in pods.items()]
 
@@ -104,18 +105,16 @@ def _next_ticks(count: int) -> list[datetime]:
     return [first + timedelta(minutes=number) for number in range(count)]
 
 
-async def measure(server: ApiServer, tables: int) -> tuple[list[float], list[float]]:
+async def measure(server: ApiServer, operator: OperatorProcess, tables: int) -> tuple[list[float], list[float]]:
     """The lateness of the runs of each minute, and of those of one moment."""
     async with connected(server.kubeconfig, namespaces=(NAMESPACE,), timeout_s=120) as api:
-        kubelets, fleet = asyncio.create_task(Kubelets(api, NAMESPACE, DRIVER_S).work()), Fleet(api)
-        try:
+        fleet = Fleet(api, operator)
+        async with Kubelets(api, NAMESPACE, DRIVER_S).working():
             await fleet.create(range(EACH_MINUTE))
             each_minute = await fleet.lateness(range(EACH_MINUTE), "* * * * *", _next_ticks(TICKS))
             await fleet.create(range(EACH_MINUTE, tables))
             (tick,) = ticks = _next_ticks(1)
             together = await fleet.lateness(range(tables), f"{tick.minute} {tick.hour} * * *", ticks)
-        finally:
-            kubelets.cancel()
         return each_minute, together
 
 
@@ -128,7 +127,7 @@ def main(arguments: Sequence[str]) -> int:
         operator_on_one_core(server, Path(directory), NAMESPACE) as operator,
     ):
         operator.wait_until_working()
-        each_minute, together = asyncio.run(measure(server, tables))
+        each_minute, together = asyncio.run(measure(server, operator, tables))
     print("| scheduled runs | median s | p99 s | last s |\n|---|---|---|---|")
     names = {f"{EACH_MINUTE} each minute": each_minute, f"{tables} at one moment": together}
     p99 = {name: statistics.quantiles(late, n=100)[98] for name, late in names.items()}
