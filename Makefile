@@ -242,7 +242,7 @@ bench: $(SPARK_STAMP) deploy ## Figures, side by side in one run
 	$(BIN)/python -m tools.benchmarks.batching
 
 bench-fleet: $(STAMP) ## What fleets of tables cost the operator, on an API server without nodes: make bench-fleet TABLES="100 1000 10000"
-	@missed=0; for program in "fleet $(TABLES)" "fleet.kopf_floor $(TABLES)" fleet.ticks fleet.neighbour; do \
+	@missed=0; for program in "fleet $(TABLES)" "fleet.kopf_floor $(TABLES)" fleet.history fleet.ticks fleet.neighbour; do \
 	  echo "==> tools.benchmarks.$$program"; $(BIN)/python -m tools.benchmarks.$$program || missed=1; done; exit $$missed
 
 bench-long-life: $(STAMP) ## Whether the operator grows in eight hours, ten times as fast

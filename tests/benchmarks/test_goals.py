@@ -8,6 +8,7 @@ import pytest
 
 from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear, too_slow
 from tools.benchmarks.fleet.__main__ import missed as missed_requests
+from tools.benchmarks.fleet.history import missed_with_history
 from tools.benchmarks.fleet.long_life import Reading, grown
 from tools.benchmarks.fleet.operator_figures import Figures
 from tools.benchmarks.observe_fleet import Cost, missed
@@ -123,3 +124,20 @@ def test_runs_that_take_long_may_be_looked_at_again_and_again(
         return missed_requests([Line("runs", seconds, Figures(1, reads + others + more, 0, reads), 10)])
 
     assert (found(0), found(1)) == ([], [f"runs: {most + 1:.0f} requests, goal {most:.0f}"])
+
+
+@pytest.mark.parametrize(
+    ("requests", "seconds", "peak", "found"),
+    [
+        (90, 60, 300, []),
+        (91, 60, 300, ["restart: 91 requests, goal 90"]),
+        (90, 61, 300, ["restart: 61 s, goal 60 s"]),
+        (90, 60, 301, ["memory: 301 MiB, goal 300 MiB"]),
+    ],
+    ids=["at the goals", "a request beside the pages", "time", "memory"],
+)
+def test_a_restart_with_three_past_runs_of_each_table_may_list_them_and_no_more(
+    requests: int, seconds: float, peak: float, found: list[str]
+) -> None:
+    restart = Line("restart", seconds, Figures(9, requests, 1000), 1000)
+    assert missed_with_history(1000, [restart], peak) == found

@@ -8,7 +8,7 @@ import aiohttp
 import kopf
 
 from paimon_operator.core.ports import Kind, Manifest
-from paimon_operator.runtime.watch import build_registry, build_settings
+from paimon_operator.runtime.watch import NoMemories, build_registry, build_settings
 
 
 class Listener:
@@ -55,3 +55,12 @@ def test_no_handler_of_a_kind_that_writes_to_objects_is_registered() -> None:
     assert registry._changing.get_all_handlers() == []
     assert registry._spawning.get_all_handlers() == []
     assert registry._indexing.get_all_handlers() == []
+
+
+async def test_an_object_whose_deletion_no_watch_has_seen_leaves_nothing_in_kopf() -> None:
+    memories = NoMemories()
+    body: Any = {"metadata": {"uid": "4711"}}
+    known = await memories.recall(body, noticed_by_listing=True, memobase=kopf.Memo(seen=1))
+    assert known.noticed_by_listing
+    assert known.memo == {"seen": 1}
+    assert list(memories.iter_all_memories()) == []

@@ -17,7 +17,7 @@ from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.listed import whole_of
 from paimon_operator.runtime.object_facts import ObjectFacts, facts_of
 from paimon_operator.runtime.projection import projected
-from paimon_operator.runtime.rest import is_at_rest, is_over
+from paimon_operator.runtime.rest import is_at_rest, is_over, is_released
 
 KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
 """The kinds of which the cache keeps every object."""
@@ -112,8 +112,12 @@ class Cache:
         return self._bodies.get(key) if known is None or known.revision.version == self._bodies.version(key) else None
 
     def put_pod(self, body: Manifest) -> None:
-        """Stores a Pod, of which nothing but the whole is kept, and that only as long as there is space."""
-        self._bodies.put(key_of(Kind.POD, body), revision_of(body).version, whole_of(body))
+        """Stores a Pod, of which nothing but the whole is kept, and that only as long as there is space.
+
+        None is kept whose result is recorded: each table has some for a long time, which would leave no space.
+        """
+        whole = None if is_released(body) else whole_of(body)
+        self._bodies.put(key_of(Kind.POD, body), revision_of(body).version, whole)
 
     def drop_pod(self, pod: Key) -> None:
         """Removes a Pod that does not exist."""

@@ -32,7 +32,7 @@ from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache, Revision, revision_of
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue
-from paimon_operator.runtime.rest import is_at_rest
+from paimon_operator.runtime.rest import has_ended, is_at_rest
 from paimon_operator.runtime.table_news import TableSummary
 
 Listed = Mapping[Key, Revision]
@@ -300,7 +300,7 @@ def _observed_catalog(event: str | None, body: Manifest) -> set[Key]:
 
 
 def _is_over(event: str | None, pod: Manifest) -> bool:
-    return event == _DELETED or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    return event == _DELETED or has_ended(pod)
 
 
 def _run_awaiting_executor(event: str | None, body: Manifest) -> set[Key]:

@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 
 import aiohttp
 import kopf
+from kopf._core.reactor.inventory import ResourceMemories, ResourceMemory  # a public parameter's type
 
 from paimon_operator.api.base import GROUP
 from paimon_operator.core.naming import FIELD_MANAGER, MANAGED_BY_LABEL, PLURALS
@@ -30,6 +31,17 @@ _PODS: Final = ("", "pods")
 
 class WatchEndedError(OperatorError):
     """A task of kopf that must not end has ended without an error."""
+
+
+class NoMemories(ResourceMemories):
+    """What kopf remembers of each object between two events: nothing, since only other kinds of handlers need it.
+
+    kopf itself forgets an object at its deletion. One whose deletion happens while no watch is open stays for ever.
+    """
+
+    async def recall(self, *args: Any, **kwargs: Any) -> ResourceMemory:
+        """A new memory, which is not kept."""
+        return await super().recall(*args, **{**kwargs, "ephemeral": True})
 
 
 class WatchHandlers(Protocol):
@@ -102,6 +114,7 @@ async def run_watches(
     tasks = await kopf.spawn_tasks(
         registry=registry,
         settings=settings,
+        memories=NoMemories(),
         standalone=True,  # a Lease decides who leads; kopf's peering excludes no process
         clusterwide=not namespaces,
         namespaces=list(namespaces),
