@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from kubernetes import client
 
+from paimon_operator.core.naming import EXECUTOR_RIGHTS_PLURAL
 from tests.apiserver.api import CustomObjects, create_namespace
 from tests.cluster.apiserver import open_client
 from tests.cluster.processes import wait_until
@@ -64,20 +65,25 @@ class Objects:
 
 
 def install(kubeconfig: Path) -> None:
-    """Installs the three CRDs, creates the namespace `shop` and waits until the kinds are served."""
+    """Installs the CRDs, waits until their kinds are served and creates the namespace `shop`."""
+    install_kinds(kubeconfig)
+    create_namespace(open_client(kubeconfig), NAMESPACE)
+
+
+def install_kinds(kubeconfig: Path) -> None:
+    """Installs the CRDs and waits until their kinds are served."""
     api = open_client(kubeconfig)
     extensions = client.ApiextensionsV1Api(api)
     for path in sorted(CRDS.glob("*.yaml")):
         extensions.create_custom_resource_definition(yaml.safe_load(path.read_text()))
-    create_namespace(api, NAMESPACE)
     if not wait_until(lambda: _served(api), timeout=120):
-        raise TimeoutError("the API server does not serve the three kinds after 120 s")
+        raise TimeoutError("the API server does not serve all kinds after 120 s")
 
 
 def _served(api: client.ApiClient) -> bool:
     custom = client.CustomObjectsApi(api)
     try:
-        for plural in PLURALS.values():
+        for plural in (*PLURALS.values(), EXECUTOR_RIGHTS_PLURAL):
             custom.list_namespaced_custom_object(GROUP, VERSION, NAMESPACE, plural)
     except client.ApiException as error:
         if error.status == HTTPStatus.NOT_FOUND:

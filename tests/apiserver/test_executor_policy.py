@@ -13,15 +13,17 @@ from kubernetes.client import ApiException
 
 from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
 from paimon_contract.parameters.compact import CompactParameters
+from paimon_operator.api.base import GROUP, VERSION
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.spec import PaimonRun
+from paimon_operator.core.naming import EXECUTOR_RIGHTS_PLURAL
 from tests.apiserver.api import Body
 from tests.apiserver.conftest import serving
 from tests.apiserver.refused_executors import A_POD, NOT_ITS_MOUNT, NOT_ITS_SHAPE, REFUSED, WEAK_SANDBOX
 from tests.cluster.apiserver import ApiServer
 from tests.cluster.processes import wait_until
 from tests.support import builders
-from tests.support.executor_namespace import IMAGE, ExecutorNamespace, executor_of, launch_of
+from tests.support.executor_namespace import IMAGE, ExecutorNamespace, chart_objects, executor_of, launch_of
 from tests.support.pod_edits import (
     Edit,
     container,
@@ -151,31 +153,24 @@ def test_the_policy_does_not_apply_to_other_users_even_in_a_namespace_without_ru
         driving.ns.core.delete_namespace(quiet)
 
 
-def test_without_any_config_map_of_a_run_a_driver_creates_no_executor(driving: Driving) -> None:
-    """A user has deleted the ConfigMap of every run."""
-    core, name = driving.ns.core, f"paimon-run-{MINE}"
-    kept = [core.read_namespaced_config_map(each, NAMESPACE) for each in (name, OTHERS)]
-    for each in kept:
-        core.delete_namespaced_config_map(each.metadata.name, NAMESPACE)
+def test_without_any_rights_in_the_namespace_a_driver_creates_no_executor(driving: Driving) -> None:
+    kept = [driving.ns.take(each) for each in (f"paimon-run-{MINE}", OTHERS)]
     try:
         assert wait_until(lambda: "no params found" in driving.answer(driving.executor()), timeout=60)
     finally:
         for each in kept:
-            each.metadata.resource_version = each.metadata.uid = None
-            core.create_namespaced_config_map(NAMESPACE, each)
+            driving.ns.give(each)
     assert wait_until(lambda: driving.answer(driving.executor()) == "", timeout=60)
 
 
-def test_without_the_config_map_of_its_run_a_driver_can_use_any_secret_but_only_in_a_pod_of_an_executors_shape(
+def test_without_the_rights_of_its_run_a_driver_can_use_any_secret_but_only_in_a_pod_of_an_executors_shape(
     driving: Driving,
 ) -> None:
     """docs/access.md warns of this. A policy evaluates its parameters one by one; no rule detects a missing one."""
-    core, name = driving.ns.core, f"paimon-run-{MINE}"
-    kept = core.read_namespaced_config_map(name, NAMESPACE)
     stolen = driving.executor()
     mount("secret", secretName="bank")(stolen)
     assert NOT_ITS_MOUNT in driving.refusal(stolen)
-    core.delete_namespaced_config_map(name, NAMESPACE)
+    kept = driving.ns.take(f"paimon-run-{MINE}")
     try:
         assert wait_until(lambda: driving.answer(stolen) == "", timeout=60)
         for edit in (in_spec(hostNetwork=True), without_deadline, token(), labels({"spark-role": "driver"})):
@@ -183,9 +178,35 @@ def test_without_the_config_map_of_its_run_a_driver_can_use_any_secret_but_only_
             edit(body)
             assert driving.refusal(body)
     finally:
-        kept.metadata.resource_version = kept.metadata.uid = None
-        core.create_namespaced_config_map(NAMESPACE, kept)
+        driving.ns.give(kept)
     assert wait_until(lambda: NOT_ITS_MOUNT in driving.answer(stolen), timeout=60)
+
+
+def test_a_policy_that_is_installed_again_knows_the_rights_of_later_runs(driving: Driving) -> None:
+    """`helm uninstall` and `helm install`: with ConfigMaps as parameters it knew only those of before."""
+    policies = [each for each in chart_objects(NAMESPACE) if "Policy" in each["kind"]]
+    driving.ns.delete(*policies)
+    hostile = driving.executor()
+    hostile["metadata"]["name"] = "anything"
+    assert wait_until(lambda: driving.answer(hostile) == "", timeout=60), "no policy is in force"
+    driving.ns.apply(*policies)
+    wait_for_policy(driving)
+    run = compaction("orders-compact-1a7e1a7e")
+    data, pod = driving.ns.make(run, launch_of(job_of(run)))
+    later = Driving(driving.ns, pod, data, driving.other, driving.ns.as_driver(pod))
+    stolen = later.executor()
+    mount("secret", secretName="bank")(stolen)
+    assert wait_until(lambda: NOT_ITS_MOUNT in later.answer(stolen), timeout=60)
+    assert later.answer(later.executor()) == ""
+
+
+def test_the_rights_of_a_run_are_never_changed(driving: Driving) -> None:
+    more = {"spec": {"mayUse": ["secret/bank"]}}
+    with pytest.raises(ApiException) as refused:
+        driving.ns.custom.patch_namespaced_custom_object(
+            GROUP, VERSION, NAMESPACE, EXECUTOR_RIGHTS_PLURAL, f"paimon-run-{MINE}", more
+        )
+    assert "the rights of a run's executors never change" in str(refused.value.body)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +251,7 @@ def test_the_policy_applies_to_the_drivers_account_of_a_catalog(driving: Driving
     own = Driving(driving.ns, pod, data, driving.other, driving.ns.as_driver(pod))
     stolen = own.executor()
     mount("secret", secretName="bank")(stolen)
-    assert wait_until(lambda: NOT_ITS_MOUNT in own.answer(stolen), timeout=60), "the ConfigMap of its run is known"
+    assert wait_until(lambda: NOT_ITS_MOUNT in own.answer(stolen), timeout=60), "the rights of its run are known"
     assert own.answer(own.executor()) == ""
 
     for edit, why in (
@@ -249,7 +270,7 @@ def test_an_executor_must_have_the_runtime_class_and_the_priority_of_its_run(dri
     own = Driving(driving.ns, pod, data, driving.other, driving.ns.as_driver(pod))
     outside = own.executor()
     del outside["spec"]["runtimeClassName"]
-    assert wait_until(lambda: "runtime class" in own.answer(outside), timeout=60), "the ConfigMap of its run is known"
+    assert wait_until(lambda: "runtime class" in own.answer(outside), timeout=60), "the rights of its run are known"
     assert own.answer(own.executor()) == ""
 
 

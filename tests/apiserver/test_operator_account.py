@@ -18,14 +18,15 @@ import yaml
 from kubernetes import client
 from kubernetes.client import ApiException
 
+from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.core.catalog.observer import wanted_pod
 from paimon_operator.core.catalog.plan import CatalogObserved
 from paimon_operator.core.config import ObserverFacts
 from paimon_operator.core.launch.batch_pod import batch_pod, member_of
 from paimon_operator.core.launch.builder import LaunchBuilder
-from paimon_operator.core.launch.driver_pod import config_map, driver_pod
+from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod, executor_rights
 from paimon_operator.core.launch.pod_security import PodRules
-from paimon_operator.core.naming import FINALIZER
+from paimon_operator.core.naming import EXECUTOR_RIGHTS_PLURAL, FINALIZER
 from tests.apiserver.api import Body, CustomObjects, create_account
 from tests.apiserver.namespace_client import CATALOGS, GROUP, RUNS, TABLES, VERSION, NamespaceClient
 from tests.apiserver.operator_process import IMAGE
@@ -123,15 +124,22 @@ def driver_of(
     rules: PodRules | None = None,
 ) -> tuple[Object, Object]:
     """The ConfigMap and the driver Pod that the operator makes for a compaction of a table in such a catalog."""
-    table = builders.table(namespace=namespace, compaction={"mode": "Dedicated"})
-    of = builders.run(name, table=table, trigger={"type": "Schedule"})
-    given: Object = {"engine": "paimon-1.4", "allowedDatabases": ["shop"]} | spec
-    builder = replace(_BUILDER, rules=rules or PodRules())
-    launch = builder.launch_of(of, table, builders.catalog(namespace=namespace, **given))
+    of, launch = launch_of(spec, name, namespace=namespace, rules=rules)
     settings = config_map(of, launch, deadline_s=4500)
     return settings, driver_pod(
         of, launch, attempt=attempt, memory_mib=launch.memory_mib, deadline_s=4500, own_deadline_s=3900
     )
+
+
+def launch_of(
+    spec: Object, name: str, *, namespace: str = NAMESPACE, rules: PodRules | None = None
+) -> tuple[PaimonRun, Launch]:
+    """A compaction of a table in such a catalog, and how the operator starts it."""
+    table = builders.table(namespace=namespace, compaction={"mode": "Dedicated"})
+    of = builders.run(name, table=table, trigger={"type": "Schedule"})
+    given: Object = {"engine": "paimon-1.4", "allowedDatabases": ["shop"]} | spec
+    builder = replace(_BUILDER, rules=rules or PodRules())
+    return of, builder.launch_of(of, table, builders.catalog(namespace=namespace, **given))
 
 
 def observer_of(spec: Object) -> Object:
@@ -334,13 +342,22 @@ def test_the_account_creates_no_config_map_but_of_a_run(account: Account, edit: 
     assert "must be labelled, immutable and controlled by a PaimonRun" in answer
 
 
-def test_the_account_gives_executors_no_image_that_the_chart_does_not_name(account: Account) -> None:
-    """Another policy lets executors run what this list names."""
-    body, _ = driver_of(catalogs()["executors"])
-    body["data"]["executors-may-use"] += " image/busybox"
-    made: Body = body
-    answer = refusal(lambda: account.core.create_namespaced_config_map(NAMESPACE, made, dry_run="All"))
-    assert "may list only images of spark.images of the chart" in answer
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (lambda _: None, ""),
+        (lambda body: body["spec"]["mayUse"].append("image/busybox"), "only images of spark.images of the chart"),
+        (lambda body: body["metadata"].update(ownerReferences=[]), "must be controlled by a PaimonRun"),
+    ],
+    ids=["those of its own code", "an image that the chart does not name", "no run"],
+)
+def test_the_account_gives_executors_of_a_run_what_the_chart_allows(account: Account, edit: Edit, why: str) -> None:
+    """Another policy lets executors use what these rights name."""
+    body: Any = executor_rights(*launch_of(catalogs()["executors"], "orders-compact-8f3a91c2"), deadline_s=4500)
+    edit(body)
+    place = (GROUP, VERSION, NAMESPACE, EXECUTOR_RIGHTS_PLURAL)
+    answer = refusal(lambda: account.custom.create_namespaced_custom_object(*place, body, dry_run="All"))
+    assert (why in answer) if why else (answer == ""), answer
 
 
 def test_a_variable_of_an_injector_is_admitted_if_the_chart_names_it(account: Account) -> None:

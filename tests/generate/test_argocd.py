@@ -37,8 +37,9 @@ def shown(seen: TableWorld) -> tuple[str, str]:
 
 
 def test_it_knows_every_kind() -> None:
+    """That of executors' rights has no status: it is healthy as soon as it exists."""
     kinds = {yaml.safe_load(path.read_text())["spec"]["names"]["kind"] for path in (ROOT / "crds").glob("*.yaml")}
-    assert {name.removeprefix(PREFIX) for name in CHECKS} == kinds
+    assert {name.removeprefix(PREFIX) for name in CHECKS} == kinds - {"PaimonExecutorRights"}
 
 
 def test_a_table_progresses_until_it_is_ready_and_again_after_an_edit() -> None:

@@ -40,7 +40,7 @@ def fields_read(kind: str) -> Iterator[list[str]]:
 
 
 def test_every_kind_is_read_in_its_version() -> None:
-    assert RESOURCES.keys() == CRDS.keys()
+    assert RESOURCES.keys() == CRDS.keys() - {"PaimonExecutorRights"}, "it has no status"
     for kind, resource in RESOURCES.items():
         assert resource["groupVersionKind"]["group"] == CRDS[kind]["group"]
         assert resource["groupVersionKind"]["version"] == CRDS[kind]["versions"][0]["name"]

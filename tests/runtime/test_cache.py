@@ -119,24 +119,14 @@ def test_an_object_without_its_reference_is_kept(spec: object) -> None:
     assert cache.keys(Kind.TABLE) == []
 
 
-def pod(phase: str, *, version: int = 2, finalizers: Sequence[str] = ()) -> dict[str, Any]:
-    meta = {"namespace": "shop", "name": "driver", "uid": "uid", "resourceVersion": str(version)}
-    return {"kind": "Pod", "metadata": {**meta, "finalizers": [*finalizers]}, "status": {"phase": phase}}
-
-
-@pytest.mark.parametrize(
-    ("sentence", "body", "is_kept"),
-    [
-        ("it runs", pod("Running"), True),
-        ("it has ended, and its result is to be recorded", pod("Failed", finalizers=["ours"]), True),
-        ("its result is recorded", pod("Succeeded"), False),
-        ("an earlier version, which comes late, ran", pod("Succeeded", version=1), True),
-    ],
-)
-def test_the_pods_of_past_runs_take_no_space_from_what_reconciles_read(
-    sentence: str, body: Manifest, is_kept: bool
-) -> None:
+def test_the_pods_of_all_past_runs_displace_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paimon_operator.runtime.cache.LIMIT_OF_PODS", 1024)
     cache = Cache()
-    cache.put_pod(pod("Running"))
-    cache.put_pod(body)
-    assert (cache.whole(Kind.POD, "shop", "driver") is not None) == is_kept, sentence
+    cache.put(Kind.TABLE, table())
+    for number in range(100):
+        meta = {"namespace": "shop", "name": f"pod-{number}", "uid": f"{number}", "resourceVersion": "1"}
+        cache.put_pod({"kind": "Pod", "metadata": meta})
+    kept = [number for number in range(100) if cache.whole(Kind.POD, "shop", f"pod-{number}") is not None]
+    assert cache.whole(Kind.TABLE, "shop", "orders") == table()
+    assert 1 < len(kept) < 50
+    assert kept[-1] == 99, "the latest ones stay"

@@ -42,7 +42,9 @@ async def test_a_run_in_mode_cluster_has_a_driver_with_executors_and_reports_the
     assert (spark["mode"], spark["message"]) == ("Cluster", "mode Cluster (Catalog)")
     assert stored(operator, Kind.POD, pod)["spec"]["serviceAccountName"] == "paimon-driver"
     data = stored(operator, Kind.CONFIG_MAP, pod.rpartition("-")[0])["data"]
-    assert set(data) == {"job.json", "executor.json", "executors-may-use"}
+    assert set(data) == {"job.json", "executor.json"}
+    rights = stored(operator, Kind.EXECUTOR_RIGHTS, pod.rpartition("-")[0])
+    assert "serviceaccount/paimon-spark" in rights["spec"]["mayUse"]
 
 
 async def test_a_catalog_with_the_identity_of_its_pods_keeps_its_account_and_mode_local(

@@ -17,6 +17,7 @@ from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.core.launch.driver_pod import Launch
 from paimon_operator.core.storage.access import Variable
 from spark_apps.driver.dispatch import read_job
+from tests.apiserver.crds import install_kinds
 from tests.cluster.apiserver import USUAL_CONTROLLERS, ApiServer
 from tests.cluster.hdfs import realm
 from tests.cluster.hdfs.sites import TOKEN_SECONDS
@@ -39,6 +40,7 @@ SECRETS = ("the-secret-key", "_SPARK_AUTH_SECRET")
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
     with ApiServer(tmp_path_factory.mktemp("api"), controllers=USUAL_CONTROLLERS) as started:
+        install_kinds(started.kubeconfig)
         yield started
 
 

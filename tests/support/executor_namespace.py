@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -17,9 +17,11 @@ import yaml
 from kubernetes import client
 
 from paimon_contract.job import Job, JobExecutors, JobSpark
+from paimon_operator.api.base import GROUP, VERSION
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod
+from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod, executor_rights
 from paimon_operator.core.launch.executor_pod import Executors
+from paimon_operator.core.naming import EXECUTOR_RIGHTS_PLURAL
 from paimon_operator.core.storage.access import SecretKey, Variable
 from tests.cluster import programs
 from tests.cluster.apiserver import ApiServer, open_client
@@ -33,7 +35,7 @@ CREDENTIALS = tuple(
 )
 Object = dict[str, Any]
 CoreApi = Any
-"""A CoreV1Api of the client. It accepts JSON, but its types require models."""
+"""An API of the client. It accepts and returns JSON, but its types require models."""
 
 
 def core_api(opened: client.ApiClient) -> CoreApi:
@@ -104,7 +106,9 @@ class ExecutorNamespace:
 
     def __init__(self, server: ApiServer, namespace: str, *, restricted: bool = True) -> None:
         self.server, self.namespace = server, namespace
-        self.core = core_api(open_client(server.kubeconfig))
+        opened = open_client(server.kubeconfig)
+        self.core = core_api(opened)
+        self.custom: CoreApi = client.CustomObjectsApi(opened)
         enforce = {"pod-security.kubernetes.io/enforce": "restricted" if restricted else "privileged"}
         self.core.create_namespace({"metadata": {"name": namespace, "labels": enforce}})
         self.apply(*chart_objects(namespace))
@@ -112,8 +116,14 @@ class ExecutorNamespace:
         self.core.create_namespaced_secret(namespace, {"metadata": {"name": "lake-s3"}, "stringData": keys})
 
     def apply(self, *objects: Object) -> None:
+        self._kubectl("apply", "--server-side", objects=objects)
+
+    def delete(self, *objects: Object) -> None:
+        self._kubectl("delete", objects=objects)
+
+    def _kubectl(self, *verb: str, objects: Sequence[Object]) -> None:
         (kubectl,) = programs.build(["kubectl"])
-        command = [str(kubectl), f"--kubeconfig={self.server.kubeconfig}", "apply", "--server-side", "-f", "-"]
+        command = [str(kubectl), f"--kubeconfig={self.server.kubeconfig}", *verb, "-f", "-"]
         subprocess.run(command, input=yaml.safe_dump_all(objects), text=True, check=True, capture_output=True)
 
     def account_of_drivers(self, name: str) -> str:
@@ -134,9 +144,13 @@ class ExecutorNamespace:
         return metadata["name"]
 
     def make(self, run: PaimonRun, launch: Launch, attempt: int = 1) -> tuple[Object, Any]:
-        """Creates the run's ConfigMap and driver Pod without their owner. Returns the data and the Pod."""
+        """Creates the run's ConfigMap, its executors' rights and its driver Pod without their owner.
+
+        Returns the data and the Pod.
+        """
         bodies = (
             config_map(run, launch, deadline_s=DEADLINE_S),
+            executor_rights(run, launch, deadline_s=DEADLINE_S),
             driver_pod(
                 run,
                 launch,
@@ -146,12 +160,27 @@ class ExecutorNamespace:
                 own_deadline_s=DEADLINE_S,
             ),
         )
-        for body in bodies:
+        made: list[Object] = [body for body in bodies if body is not None]
+        for body in made:
             del body["metadata"]["ownerReferences"]
             body["metadata"] = body["metadata"] | {"namespace": self.namespace, "finalizers": []}
-        settings, pod = bodies
+        settings, *rights, pod = made
         self.core.create_namespaced_config_map(self.namespace, settings, field_validation="Strict")
+        for each in rights:
+            self.give(each)
         return settings["data"], self.core.create_namespaced_pod(self.namespace, pod, field_validation="Strict")
+
+    def give(self, rights: Object) -> None:
+        """Creates the rights of a run's executors."""
+        kind = (GROUP, VERSION, self.namespace, EXECUTOR_RIGHTS_PLURAL)
+        self.custom.create_namespaced_custom_object(*kind, rights, field_validation="Strict")
+
+    def take(self, name: str) -> Object:
+        """Deletes the rights of a run's executors and returns what they were."""
+        kind = (GROUP, VERSION, self.namespace, EXECUTOR_RIGHTS_PLURAL, name)
+        rights: Object = self.custom.get_namespaced_custom_object(*kind)
+        self.custom.delete_namespaced_custom_object(*kind)
+        return {**rights, "metadata": {"name": name}}
 
     def token(self, pod: Any) -> str:
         """The token that the kubelet gives to this Pod."""

@@ -24,7 +24,7 @@ from tests.support.secret_values import SHORTEST, SecretValue, registered
 
 KINDS: Final = (
     "pods,configmaps,events,serviceaccounts,leases,deployments,replicasets,jobs,"
-    "paimontables,paimoncatalogs,paimonruns,validatingadmissionpolicies,namespaces"
+    "paimontables,paimoncatalogs,paimonruns,paimonexecutorrights,validatingadmissionpolicies,namespaces"
 )
 _HELM: Final = "helm.sh/release.v1"
 """A release's Secret holds the chart and its values, compressed."""

@@ -17,7 +17,8 @@ from paimon_operator.core.ports import Kind, Manifest
 ObjectKey = tuple[str, str]
 """Namespace and name."""
 PLURALS: Final = {Kind.TABLE: "paimontables", Kind.CATALOG: "paimoncatalogs", Kind.RUN: "paimonruns"}
-"""The operator's own kinds as they are named in paths of the API, in roles and in CRDs."""
+"""The kinds that users see and the operator watches, as they are named in paths of the API, in roles and in CRDs."""
+EXECUTOR_RIGHTS_PLURAL: Final = "paimonexecutorrights"
 FINALIZER: Final = f"{GROUP}/finalizer"
 FIELD_MANAGER: Final = "paimon-operator"
 
@@ -113,7 +114,7 @@ def run_labels(table: str) -> dict[str, str]:
 
 
 def child_labels(table: str, run: str) -> dict[str, str]:
-    """Labels of a run's ConfigMap."""
+    """Labels of a run's ConfigMap, and of the rights of its executors."""
     return {**run_labels(table), RUN_LABEL: label_value(run)}
 
 

@@ -23,6 +23,7 @@ class Kind(StrEnum):
     TABLE = "PaimonTable"
     CATALOG = "PaimonCatalog"
     RUN = "PaimonRun"
+    EXECUTOR_RIGHTS = "PaimonExecutorRights"
     POD = "Pod"
     CONFIG_MAP = "ConfigMap"
     EVENT = "Event"

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Final
 
 from paimon_operator.api.base import GROUP, VERSION, Json
-from paimon_operator.generate.crd import RESOURCES, ResourceDefinition, definition
+from paimon_operator.generate.crd import RESOURCES, ResourceDefinition, definition, executor_rights
 
 _LINE_LENGTH: Final = 120
 _HEAD: Final = f"""# API reference
 
-The three kinds of `{GROUP}/{VERSION}`, with every field of their manifests and of their status.
+The kinds of `{GROUP}/{VERSION}`, with every field of their manifests and of their status.
 `make generate` writes this page from the CRDs; do not edit it. `kubectl explain pt.spec` shows the same text.
 
 * Each section is an object; its heading is the path. `[]` is an entry of a list, `.*` is a value of a map.
@@ -41,7 +41,15 @@ _LONGEST_PATTERN: Final = 60
 
 def page() -> str:
     """The page as Markdown."""
-    return "\n".join([_HEAD, *(section for resource in RESOURCES for section in _kind(resource))])
+    kinds = (section for resource in RESOURCES for section in _kind(resource))
+    return "\n".join([_HEAD, *kinds, *_kind_of_the_operator(executor_rights())])
+
+
+def _kind_of_the_operator(crd: Json) -> Iterator[str]:
+    """A kind that only the operator writes."""
+    kind, schema = crd["spec"]["names"]["kind"], crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    yield f"## {kind}\n\n{_wrapped(schema['description'])}\n"
+    yield from _Sections(kind).of("spec", schema["properties"]["spec"])
 
 
 def _kind(resource: ResourceDefinition) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Generates the three CustomResourceDefinitions from the models.
+"""Generates the CustomResourceDefinitions from the models.
 
 `python -m paimon_operator.generate.crd DIRECTORY` writes them; a test compares with what is committed.
 """
@@ -15,11 +15,12 @@ from pydantic import BaseModel
 
 from paimon_operator.api.base import GROUP, LABEL, VERSION, ApiModel, Json
 from paimon_operator.api.catalog.spec import CatalogStatus, PaimonCatalog, PaimonCatalogSpec
+from paimon_operator.api.executor_rights import DESCRIPTION, IMMUTABLE, PaimonExecutorRightsSpec
 from paimon_operator.api.run.spec import PaimonRun, PaimonRunSpec
 from paimon_operator.api.run.status import RunStatus
 from paimon_operator.api.table.spec import PaimonTable, PaimonTableSpec
 from paimon_operator.api.table.status import TableStatus
-from paimon_operator.core.naming import PLURALS
+from paimon_operator.core.naming import EXECUTOR_RIGHTS_PLURAL, PLURALS
 from paimon_operator.core.operations import registry
 from paimon_operator.core.ports import Kind
 from paimon_operator.generate.run_types import run_spec, with_run_types
@@ -57,11 +58,6 @@ class ResourceDefinition:
     def plural(self) -> str:
         """The kind as paths of the API name it."""
         return PLURALS[Kind(self.kind)]
-
-    @property
-    def file_name(self) -> str:
-        """Name of the file in `crds/`."""
-        return f"{GROUP}_{self.plural}.yaml"
 
 
 def _condition(name: str, type_: str, part: str = "status", *, wide: bool = False) -> PrinterColumn:
@@ -132,27 +128,42 @@ RESOURCES: Final = (
 def definition(resource: ResourceDefinition) -> Json:
     """The CustomResourceDefinition of a kind."""
     version = {
-        "name": VERSION,
-        "served": True,
-        "storage": True,
         "subresources": {"status": {}},
         "additionalPrinterColumns": [column.to_json() for column in resource.columns],
         "schema": {"openAPIV3Schema": _schema(resource)},
     }
-    names = {
-        "kind": resource.kind,
-        "listKind": f"{resource.kind}List",
-        "plural": resource.plural,
-        "singular": resource.kind.lower(),
-        "shortNames": [resource.short_name],
-        "categories": ["paimon"],
-    }
+    names = {"shortNames": [resource.short_name], "categories": ["paimon"]}
+    return _definition(resource.kind, resource.plural, names, version)
+
+
+def _definition(kind: str, plural: str, names: Json, version: Json) -> Json:
+    named = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower(), **names}
+    versions = [{"name": VERSION, "served": True, "storage": True, **version}]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{resource.plural}.{GROUP}"},
-        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]},
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": named, "versions": versions},
     }
+
+
+def executor_rights() -> Json:
+    """The CustomResourceDefinition of the kind that no user writes and no operator watches: it has no status."""
+    schema: Json = {
+        "type": "object",
+        "description": DESCRIPTION,
+        "required": ["spec"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+            "spec": structural(PaimonExecutorRightsSpec, by_users=True),
+        },
+        "x-kubernetes-validations": [IMMUTABLE],
+    }
+    columns = [PrinterColumn("Run", ".metadata.ownerReferences[0].name"), _AGE]
+    version = {"additionalPrinterColumns": [each.to_json() for each in columns], "schema": {"openAPIV3Schema": schema}}
+    return _definition(Kind.EXECUTOR_RIGHTS.value, EXECUTOR_RIGHTS_PLURAL, {}, version)
 
 
 def _schema(resource: ResourceDefinition) -> Json:
@@ -181,10 +192,10 @@ def _schema(resource: ResourceDefinition) -> Json:
     return with_types
 
 
-def text(resource: ResourceDefinition) -> str:
-    """The CustomResourceDefinition as YAML."""
+def text(crd: Json) -> str:
+    """A CustomResourceDefinition as YAML."""
     head = "# Generated from operator/paimon_operator/api by `make generate`; do not edit.\n"
-    return head + yaml.dump(definition(resource), Dumper=_PlainDumper, sort_keys=False, width=110)
+    return head + yaml.dump(crd, Dumper=_PlainDumper, sort_keys=False, width=110)
 
 
 class _PlainDumper(yaml.SafeDumper):
@@ -192,11 +203,16 @@ class _PlainDumper(yaml.SafeDumper):
         return True
 
 
+def definitions() -> list[Json]:
+    """The CustomResourceDefinitions of all kinds."""
+    return [*map(definition, RESOURCES), executor_rights()]
+
+
 def write(directory: Path) -> None:
     """Writes the definitions of all kinds into a directory, which is created if needed."""
     directory.mkdir(parents=True, exist_ok=True)
-    for resource in RESOURCES:
-        (directory / resource.file_name).write_text(text(resource))
+    for each in definitions():
+        (directory / f"{GROUP}_{each['spec']['names']['plural']}.yaml").write_text(text(each))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import aiohttp
 
 from paimon_operator.api.base import API_VERSION, GROUP, VERSION
 from paimon_operator.errors import KubernetesError, OperatorError
-from paimon_operator.generate.crd import RESOURCES, definition
+from paimon_operator.generate.crd import definitions
 from paimon_operator.installation.rights import EVERYWHERE, Question, questions
 from paimon_operator.kube.connection import connect
 from paimon_operator.kube.requests import ApiServer
@@ -46,9 +46,9 @@ class Installation:
         by_kind = {schema["x-kubernetes-group-version-kind"][0]["kind"]: schema for schema in schemas.values()
                    if "x-kubernetes-group-version-kind" in schema}  # fmt: skip
         problems = []
-        for resource in RESOURCES:
-            ours = definition(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-            missing = list(_missing(ours, by_kind.get(resource.kind, {}), resource.kind))
+        for crd in definitions():
+            kind, ours = crd["spec"]["names"]["kind"], crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+            missing = list(_missing(ours, by_kind.get(kind, {}), kind))
             problems += [f"the served CRD lacks {path}. Upgrade the CRDs to this version's." for path in missing[:5]]
         return problems
 

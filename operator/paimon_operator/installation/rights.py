@@ -56,6 +56,7 @@ def where_watched(lease: str) -> tuple[Right, ...]:
         *_rights(_OURS, "paimoncatalogs/status paimontables/status paimonruns/status", "patch"),
         *_rights(_OURS, "paimontables/finalizers paimonruns/finalizers", "update"),
         *_rights("", "pods", "get list watch create delete patch"),
+        *_rights(_OURS, "paimonexecutorrights", "get create"),
         *_rights("", "configmaps", "get create"),
         *_rights("events.k8s.io", "events", "get create patch"),
         *_rights(_LEASES, "leases", "get list watch create patch", name=f"{lease}-canary"),
@@ -89,6 +90,7 @@ NEVER: Final = (
     *_rights(_RBAC, "roles", "bind escalate"),
     *_rights(_LEASES, "leases", "delete deletecollection"),
     *_rights(_OURS, "paimontables paimoncatalogs", "create delete deletecollection"),
+    *_rights(_OURS, "paimonexecutorrights", "list watch update patch delete"),
     *_rights("", "pods", "deletecollection"),
 )
 """Rights that the account must have in no namespace, not even in a watched one or in the operator's own."""

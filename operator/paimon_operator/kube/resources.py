@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from paimon_operator.api.base import API_VERSION
-from paimon_operator.core.naming import PLURALS
+from paimon_operator.core.naming import EXECUTOR_RIGHTS_PLURAL, PLURALS
 from paimon_operator.core.ports import Kind
 
 
@@ -30,6 +30,7 @@ class Resource:
 
 RESOURCES: Final[dict[Kind, Resource]] = {
     **{kind: Resource(API_VERSION, plural) for kind, plural in PLURALS.items()},
+    Kind.EXECUTOR_RIGHTS: Resource(API_VERSION, EXECUTOR_RIGHTS_PLURAL),
     Kind.POD: Resource("v1", "pods"),
     Kind.CONFIG_MAP: Resource("v1", "configmaps"),
     Kind.EVENT: Resource("events.k8s.io/v1", "events"),

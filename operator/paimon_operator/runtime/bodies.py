@@ -18,8 +18,10 @@ from paimon_operator.runtime.keys import Key
 
 LARGEST: Final = 16 * 1024
 """Bytes of the largest object that is kept. A small table takes a KiB or two, one of 500 columns about six."""
-LIMIT: Final = 64 * 1024 * 1024
+LIMIT: Final = 48 * 1024 * 1024
 """Bytes of all kept objects. Those that were not used for the longest time go first."""
+LIMIT_OF_PODS: Final = 16 * 1024 * 1024
+"""Bytes of all kept Pods. Every past run has one, and a list of them all must not displace a table."""
 _FASTEST: Final = 1
 _NOT_READ: Final = "managedFields"
 """The part of the metadata that no decision reads, often larger than the rest."""

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.core.spec.size import packed
-from paimon_operator.runtime.bodies import Bodies
+from paimon_operator.runtime.bodies import LIMIT_OF_PODS, Bodies
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.listed import whole_of
 from paimon_operator.runtime.object_facts import ObjectFacts, facts_of
 from paimon_operator.runtime.projection import projected
-from paimon_operator.runtime.rest import is_at_rest, is_over, is_released
+from paimon_operator.runtime.rest import is_at_rest, is_over
 
 KEPT: Final = (Kind.TABLE, Kind.CATALOG, Kind.RUN)
 """The kinds of which the cache keeps every object."""
@@ -51,7 +51,7 @@ class Cache:
     """The kept fields of the last delivered objects of the cached kinds."""
 
     def __init__(self) -> None:
-        self._bodies = Bodies()
+        self._bodies, self._pods = Bodies(), Bodies(LIMIT_OF_PODS)
         self._objects: dict[Key, _Entry] = {}
         self._of_kind: dict[Kind, set[Key]] = defaultdict(set)
         self._children: dict[Key, set[Key]] = defaultdict(set)
@@ -108,23 +108,23 @@ class Cache:
     def whole(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
         """The whole object as last delivered. None: it is not kept, which does not mean that there is none."""
         key = Key(kind, namespace, name)
+        if kind is Kind.POD:
+            return self._pods.get(key)
         known = self._objects.get(key)
         return self._bodies.get(key) if known is None or known.revision.version == self._bodies.version(key) else None
 
     def put_pod(self, body: Manifest) -> None:
-        """Stores a Pod, of which nothing but the whole is kept, and that only as long as there is space.
-
-        None is kept whose result is recorded: each table has some for a long time, which would leave no space.
-        """
-        whole = None if is_released(body) else whole_of(body)
-        self._bodies.put(key_of(Kind.POD, body), revision_of(body).version, whole)
+        """Stores a Pod, of which nothing but the whole is kept, and that only as long as there is space."""
+        self._pods.put(key_of(Kind.POD, body), revision_of(body).version, whole_of(body))
 
     def drop_pod(self, pod: Key) -> None:
         """Removes a Pod that does not exist."""
-        self._bodies.drop(pod)
+        self._pods.drop(pod)
 
     def version(self, key: Key) -> int | None:
         """The cached version of an object."""
+        if key.kind is Kind.POD:
+            return self._pods.version(key)
         known = self._objects.get(key)
         return self._bodies.version(key) if known is None else known.revision.version
 

@@ -24,8 +24,3 @@ def is_at_rest(run: Manifest) -> bool:
 def has_ended(pod: Manifest) -> bool:
     """Whether no container of a Pod runs any more, or ever will."""
     return (pod.get("status") or {}).get("phase") in _ENDED
-
-
-def is_released(pod: Manifest) -> bool:
-    """Whether a Pod has ended, and its result is recorded: the operator's finalizer is removed."""
-    return has_ended(pod) and not pod["metadata"].get("finalizers")

@@ -22,10 +22,11 @@ from paimon_contract.parameters.compact import CompactParameters
 from paimon_contract.parameters.compact_manifests import CompactManifestsParameters
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_operator.api.compaction import CompactStrategy
+from paimon_operator.api.executor_rights import PaimonExecutorRightsSpec
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.policies import AdoptionPolicy
 from paimon_operator.api.run.spec import PaimonRun
-from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod
+from paimon_operator.core.launch.driver_pod import Launch, config_map, driver_pod, executor_rights
 from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.launch.memory import DRIVER_MEMORY, EXECUTOR_MEMORY
 from paimon_operator.core.storage.access import Mount, SecretKey, ValueSource, Variable
@@ -225,17 +226,21 @@ def test_only_a_driver_with_executors_has_a_token_which_lasts_until_its_deadline
     assert not [volume for volume in a_pod()["spec"]["volumes"] if "projected" in volume]
 
 
-def test_the_config_map_lists_what_executors_may_use_and_marks_mode_cluster() -> None:
-    body = config_map(COMPACT, CLUSTER, deadline_s=4500)
-    assert body["data"]["executors-may-use"] == (
+def test_the_rights_list_what_executors_may_use_and_are_those_of_the_runs_config_map() -> None:
+    body = executor_rights(COMPACT, CLUSTER, deadline_s=4500)
+    assert body is not None
+    assert " ".join(PaimonExecutorRightsSpec.model_validate(body["spec"]).may_use) == (
         "annotation/note configmap/private-ca deadline/4500 image/paimon-spark:paimon-1.4 "
         "label/app.kubernetes.io/managed-by=paimon-operator label/paimon-operator.dev/role=executor "
         "label/paimon-operator.dev/run=orders-compact-8f3a91c2 label/paimon-operator.dev/table=orders label/team=shop "
         "priorityclass/batch runtimeclass/sandbox secret/lake-keytab secretkey/lake-s3/AWS_ACCESS_KEY_ID "
         "secretkey/lake-s3/AWS_SECRET_ACCESS_KEY secretkey/lake-s3/AWS_SESSION_TOKEN serviceaccount/paimon-spark"
     )
-    assert body["metadata"]["labels"]["paimon-operator.dev/role"] == "executor"
-    assert "paimon-operator.dev/role" not in a_config_map()["metadata"]["labels"]
+    assert body["metadata"] == config_map(COMPACT, CLUSTER, deadline_s=4500)["metadata"]
+
+
+def test_a_run_without_executors_gives_them_nothing() -> None:
+    assert executor_rights(COMPACT, LAUNCH, deadline_s=4500) is None
 
 
 def test_a_driver_knows_its_run_and_namespace_for_the_fields_of_its_log() -> None:
@@ -246,9 +251,11 @@ def test_a_driver_knows_its_run_and_namespace_for_the_fields_of_its_log() -> Non
 
 
 def test_a_key_of_an_overlay_cannot_extend_what_executors_may_use() -> None:
-    """A catalog may have keys that no Pod can have: a space would separate two keys."""
+    """A catalog may have keys that no Pod can have."""
     overlay = PodOverlay.model_validate({"annotations": {"a secret/bank": ""}, "labels": {"b secret/bank": "x"}})
-    words = config_map(COMPACT, replace(CLUSTER, overlay=overlay), deadline_s=4500)["data"]["executors-may-use"].split()
+    body = executor_rights(COMPACT, replace(CLUSTER, overlay=overlay), deadline_s=4500)
+    assert body is not None
+    words = body["spec"]["mayUse"]
     assert "secret/lake-keytab" in words
     assert "secret/bank" not in words
 

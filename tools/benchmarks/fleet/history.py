@@ -20,7 +20,7 @@ from typing import Any, Final
 from paimon_operator.core.naming import RUN_LABEL, TABLE_LABEL, owner_reference
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.kube.resources import RESOURCES
-from paimon_operator.runtime.rest import is_over, is_released
+from paimon_operator.runtime.rest import has_ended, is_over
 from tests.apiserver.connected import Connected, connected
 from tests.cluster.apiserver import ApiServer
 from tools.benchmarks.fleet.__main__ import MEMORY_MIB, NAMESPACE, RESTART_S, Fleet, Line, missed
@@ -42,10 +42,10 @@ class History:
         self._pod: Manifest = {}
 
     async def is_there(self) -> bool:
-        """Whether the run to copy is over, and its Pod released."""
+        """Whether the run to copy is over, and its Pod has ended."""
         labels = {TABLE_LABEL: "t0"}
         runs, pods = [await self._api.store.list(kind, NAMESPACE, labels) for kind in (Kind.RUN, Kind.POD)]
-        if not (runs and pods and is_over(runs[0]) and is_released(pods[0])):
+        if not (runs and pods and is_over(runs[0]) and has_ended(pods[0])):
             return False
         self._run, self._pod = runs[0], pods[0]
         return True

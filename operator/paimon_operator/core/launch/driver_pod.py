@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from paimon_contract import environment
 from paimon_contract.job import Job, job_text
+from paimon_operator.api.base import API_VERSION
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.spark import RunSpark
 from paimon_operator.api.run.spec import PaimonRun
@@ -87,20 +88,35 @@ class Launch:
 
 def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, Any]:
     """The job and the executors' Pod, frozen: what attempt 1 was asked to do is what attempt 3 does."""
-    name = config_map_of(run)
     labels, data = naming.child_labels(run.spec.table_ref.name, run.metadata.name), {JOB_FILE: job_text(launch.job)}
     if launch.executors is not None:
-        template = overlaid(executor_pod.template(launch.executors, _shape(run, launch, deadline_s)), launch.overlay)
-        labels[naming.ROLE_LABEL] = naming.EXECUTOR
+        template = _executor_template(run, launch, launch.executors, deadline_s)
         data[executor_pod.TEMPLATE_FILE] = json.dumps(template, sort_keys=True)
-        data[executor_pod.ALLOW_LIST_KEY] = executor_pod.allow_list(template, launch.image)
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": _metadata(run, name, labels),
+        "metadata": _metadata(run, config_map_of(run), labels),
         "immutable": True,
         "data": data,
     }
+
+
+def executor_rights(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, Any] | None:
+    """What the executors of all attempts may use, for the admission policy. None: the run has no executors."""
+    if launch.executors is None:
+        return None
+    template = _executor_template(run, launch, launch.executors, deadline_s)
+    labels = naming.child_labels(run.spec.table_ref.name, run.metadata.name)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": Kind.EXECUTOR_RIGHTS.value,
+        "metadata": _metadata(run, config_map_of(run), labels),
+        "spec": {"mayUse": executor_pod.allow_list(template, launch.image)},
+    }
+
+
+def _executor_template(run: PaimonRun, launch: Launch, executors: Executors, deadline_s: int) -> dict[str, Any]:
+    return overlaid(executor_pod.template(executors, _shape(run, launch, deadline_s)), launch.overlay)
 
 
 def config_map_of(run: PaimonRun) -> str:

@@ -1,8 +1,8 @@
 """Executors of mode Cluster: what the driver Pod has besides, and the Pod that it makes its executors from.
 
 The driver owns its executors; no other owner, or garbage collection would wait for both. What the executors' Pods are
-made from lies in the run's ConfigMap, and so does the list of what they may be and mount: the chart's admission policy
-holds every Pod that a driver makes against it.
+made from lies in the run's ConfigMap. What they may be and mount is in the run's PaimonExecutorRights: the chart's
+admission policy holds every Pod that a driver makes against it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from paimon_operator.core import naming
 
 CONTAINER: Final = "executor"
 TEMPLATE_FILE: Final = "executor.json"
-ALLOW_LIST_KEY: Final = "executors-may-use"
-"""Key of the ConfigMap, read by the admission policy: `label/team=shop secret/lake-s3 serviceaccount/paimon-spark`."""
 API_DIRECTORY: Final = "/etc/paimon-api"
 """Where a driver of mode Cluster finds a token for the API server, and the API server's certificate authority."""
 SHORTEST_TOKEN_S: Final = 600
@@ -137,8 +135,8 @@ def _container(shape: ExecutorPodSpec) -> dict[str, Any]:
     }
 
 
-def allow_list(pod: dict[str, Any], image: str) -> str:
-    """What a Pod made from this template is, and reads: `image/paimon-spark:1 label/team=shop secretkey/lake-s3/id`.
+def allow_list(pod: dict[str, Any], image: str) -> list[str]:
+    """What a Pod made from this template is, and reads: `image/paimon-spark:1`, `label/team=shop`, `secret/lake-s3`.
 
     `image` is the driver's, which Spark takes for executors too: the template has none.
     """
@@ -154,8 +152,7 @@ def allow_list(pod: dict[str, Any], image: str) -> str:
         *(word for variable in container["env"] for word in _read_by(variable.get("valueFrom", {}))),
         *(word for volume in pod["spec"]["volumes"] for word in _mounted_by(volume)),
     }
-    # A space would make two words of one. No name has any, and no Pod with such a label or annotation is ever made.
-    return " ".join(sorted(word for word in found if " " not in word))
+    return sorted(found)
 
 
 def _read_by(source: dict[str, Any]) -> Iterator[str]:

@@ -117,7 +117,8 @@ def _changed(what: str) -> RunEnvironmentError:
 def _creates(observed: RunObserved, run: PaimonRun, attempt: Attempt, plan: driver_pod.Launch) -> tuple[Action, ...]:
     """The objects of an attempt of `run`, which has it in its status already.
 
-    The ConfigMap first: a Pod that mounts a missing ConfigMap stays in ContainerCreating.
+    The Pod last: one that mounts a missing ConfigMap stays in ContainerCreating, and the rights of its executors must
+    be known when it asks for them.
     """
     memory = plan.memory_mib if attempt.memory is None else units.mebibytes(attempt.memory)
     deadline, own = _seconds(observed.backstop), _seconds(observed.own_backstop)
@@ -125,9 +126,11 @@ def _creates(observed: RunObserved, run: PaimonRun, attempt: Attempt, plan: driv
         run, plan, attempt=attempt.number, memory_mib=memory, deadline_s=deadline, own_deadline_s=own
     )
     uid, job = run.metadata.uid, driver_pod.config_map(run, plan, deadline_s=deadline)
+    rights = driver_pod.executor_rights(run, plan, deadline_s=deadline)
     digest = None if run.status.job is None else run.status.job.digest
     return (
         Create(kind=Kind.CONFIG_MAP, body=job, owner_uid=uid, data_digest=digest),
+        *(() if rights is None else (Create(kind=Kind.EXECUTOR_RIGHTS, body=rights, owner_uid=uid),)),
         Create(kind=Kind.POD, body=pod, owner_uid=uid),
     )
 
