@@ -152,10 +152,10 @@ long-properties: properties coverage
 long-apiserver:
 	@$(PYTEST) -m long --junitxml=build/junit-apiserver.xml tests/apiserver
 
-# Faults, the life of a table on each storage, and tests that build images or clusters are parts of their own, so that a
-# part is proven in one sitting.
+# Faults, the life of a table on each storage, and tests that build images or clusters or change the node's release are
+# parts of their own, so that a part is proven in one sitting, and no test loses its operator to another one.
 E2E_FAULTS := $(addprefix tests/e2e/test_,faults.py exactly_once.py operator_killed.py shared_drivers.py)
-E2E_RELEASES := $(addprefix tests/e2e/test_,architectures.py cluster_lifecycle.py image_context.py install_from_a_registry.py make_release.py own_cluster.py release_lifecycle.py)
+E2E_RELEASES := $(addprefix tests/e2e/test_,architectures.py cluster_lifecycle.py image_context.py install_from_a_registry.py make_release.py own_cluster.py platform.py quickstart.py release_lifecycle.py)
 E2E_STORAGES := $(addprefix tests/e2e/test_,claims.py happy_path.py hdfs.py hive_metastore.py jdbc_metastore.py observer.py production_s3.py tutorials.py)
 long-node:
 	@$(PYTEST) -m long --junitxml=build/junit-node.xml $(patsubst %,--ignore=%,$(E2E_FAULTS) $(E2E_RELEASES) $(E2E_STORAGES)) tests/e2e

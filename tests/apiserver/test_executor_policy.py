@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -200,13 +200,18 @@ def test_a_policy_that_is_installed_again_knows_the_rights_of_later_runs(driving
     assert later.answer(later.executor()) == ""
 
 
-def test_the_rights_of_a_run_are_never_changed(driving: Driving) -> None:
-    more = {"spec": {"mayUse": ["secret/bank"]}}
-    with pytest.raises(ApiException) as refused:
-        driving.ns.custom.patch_namespaced_custom_object(
-            GROUP, VERSION, NAMESPACE, EXECUTOR_RIGHTS_PLURAL, f"paimon-run-{MINE}", more
-        )
-    assert "the rights of a run's executors never change" in str(refused.value.body)
+def test_the_rights_of_a_run_never_change_and_nobody_but_the_operator_writes_any(driving: Driving) -> None:
+    more: Object = {"spec": {"mayUse": ["secret/bank"]}}
+    kind = {"apiVersion": f"{GROUP}/{VERSION}", "kind": "PaimonExecutorRights", "metadata": {"name": "forged"}}
+    place, ns = (GROUP, VERSION, NAMESPACE, EXECUTOR_RIGHTS_PLURAL), driving.ns
+    attempts: dict[str, Callable[[], Any]] = {
+        "never change": lambda: ns.as_operator.patch_namespaced_custom_object(*place, f"paimon-run-{MINE}", more),
+        "only the operator may say": lambda: ns.custom.create_namespaced_custom_object(*place, {**kind, **more}),
+    }
+    for why, attempt in attempts.items():
+        with pytest.raises(ApiException) as refused:
+            attempt()
+        assert why in str(refused.value.body)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.support.kubectl import Kubectl
 from tools.images.publish import Images, version
 from tools.release import chart
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("release")]  # one at a time changes the release
 
 
 @pytest.fixture

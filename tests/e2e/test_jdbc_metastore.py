@@ -19,7 +19,7 @@ METASTORE = "Jdbc"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 pytestmark = [pytest.mark.xdist_group("postgres"), pytest.mark.each_engine]  # one server for all tests of this file
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
-KINDS = "pods,configmaps,events,paimontables,paimoncatalogs,paimonruns"
+KINDS = "pods,configmaps,events,paimontables,paimoncatalogs,paimonruns,paimonexecutorrights"
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from paimon_operator.core.ports import Kind
+from paimon_operator.errors import NotFoundError
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, provisioned
 from tests.support import pods
 from tests.support.manifests import edited, run
-from tests.support.object_store import Json
+from tests.support.object_store import Fault, Json
 
 CLUSTER = {"mode": "Cluster"}
 
@@ -98,3 +101,47 @@ async def test_executors_of_a_finished_run_are_deleted(operator: OperatorInMemor
     await operator.pass_time(minutes=1)
     assert executor not in operator.store.names(Kind.POD)
     assert stored(operator, Kind.RUN, name)["metadata"].get("finalizers", []) == []
+
+
+async def test_a_driver_comes_after_the_rights_of_its_executors(operator: OperatorInMemory) -> None:
+    await start_compaction(operator)
+    made = [request.kind for request in operator.store.writes if request.verb == "create"]
+    assert made[-3:] == [Kind.CONFIG_MAP, Kind.EXECUTOR_RIGHTS, Kind.POD]
+
+
+async def test_in_a_cluster_without_the_new_kind_a_run_with_executors_says_what_to_apply(
+    operator: OperatorInMemory,
+) -> None:
+    """Helm leaves the CRDs of before with crds.install=false."""
+    operator.store.faults.append(Fault("create", Kind.EXECUTOR_RIGHTS, NotFoundError("404 page not found", status=404)))
+    await provisioned(operator, spec__spark=CLUSTER)
+    await operator.apply(run())
+    name = run()["metadata"]["name"]
+    found = {each["reason"]: each["message"] for each in stored(operator, Kind.RUN, name)["status"]["conditions"]}
+    assert "does not serve the kind PaimonExecutorRights. Apply the CRDs of this version" in found["NotPermitted"]
+    await operator.pass_time(minutes=10)
+    assert [pod for pod in operator.store.names(Kind.POD) if name in pod], "the CRD is applied, and the driver made"
+
+
+@pytest.mark.parametrize("are_gone", [False, True], ids=["there", "gone"])
+async def test_after_an_edit_the_next_attempt_uses_the_rights_of_the_first_one_or_none(
+    operator: OperatorInMemory, *, are_gone: bool
+) -> None:
+    """The Pod that executors are made from is that of the first attempt: other rights would refuse each of them."""
+    name, pod = await start_compaction(operator)
+    rights = pod.rpartition("-")[0]
+    first = stored(operator, Kind.EXECUTOR_RIGHTS, rights)
+    if are_gone:
+        operator.store.delete_as_user(Kind.EXECUTOR_RIGHTS, SHOP, rights)
+    await operator.apply(lake(spec__spark={**CLUSTER, "podOverlay": {"labels": {"team": "shop"}}}))
+    await operator.end_pod(pod, exit_code=30)
+    await operator.pass_time(minutes=5)
+    (condition,) = [
+        each for each in stored(operator, Kind.RUN, name)["status"]["conditions"] if each["type"] == "Succeeded"
+    ]
+    if are_gone:
+        assert condition["reason"] == "JobChanged"
+        assert "PaimonExecutorRights" in condition["message"]
+    else:
+        assert stored(operator, Kind.EXECUTOR_RIGHTS, rights) == first
+        assert f"{rights}-2" in operator.store.names(Kind.POD)

@@ -106,9 +106,9 @@ class ExecutorNamespace:
 
     def __init__(self, server: ApiServer, namespace: str, *, restricted: bool = True) -> None:
         self.server, self.namespace = server, namespace
-        opened = open_client(server.kubeconfig)
-        self.core = core_api(opened)
-        self.custom: CoreApi = client.CustomObjectsApi(opened)
+        self.core = core_api(open_client(server.kubeconfig))
+        self.custom: CoreApi = client.CustomObjectsApi(open_client(server.kubeconfig))
+        self.as_operator: CoreApi = client.CustomObjectsApi(_operator(server))
         enforce = {"pod-security.kubernetes.io/enforce": "restricted" if restricted else "privileged"}
         self.core.create_namespace({"metadata": {"name": namespace, "labels": enforce}})
         self.apply(*chart_objects(namespace))
@@ -173,7 +173,7 @@ class ExecutorNamespace:
     def give(self, rights: Object) -> None:
         """Creates the rights of a run's executors."""
         kind = (GROUP, VERSION, self.namespace, EXECUTOR_RIGHTS_PLURAL)
-        self.custom.create_namespaced_custom_object(*kind, rights, field_validation="Strict")
+        self.as_operator.create_namespaced_custom_object(*kind, rights, field_validation="Strict")
 
     def take(self, name: str) -> Object:
         """Deletes the rights of a run's executors and returns what they were."""
@@ -204,6 +204,14 @@ class ExecutorNamespace:
         settings.host, settings.ssl_ca_cert = self.server.url, str(self.server.authority.certificate)
         settings.api_key = {"authorization": f"Bearer {token}"}
         return core_api(client.ApiClient(settings))
+
+
+def _operator(server: ApiServer) -> client.ApiClient:
+    """A client with every right and the name of the operator's account."""
+    opened = open_client(server.kubeconfig)
+    opened.set_default_header("Impersonate-User", "system:serviceaccount:paimon-system:paimon-operator")  # type: ignore[no-untyped-call]
+    opened.set_default_header("Impersonate-Group", "system:masters")  # type: ignore[no-untyped-call]
+    return opened
 
 
 def executor_of(pod: Any, data: Object, number: int = 1) -> Object:

@@ -40,6 +40,7 @@ class RunWorld:
     unreachable: bool = False
     """The node keeps running Pods and reports nothing."""
     config_maps: set[str] = field(default_factory=set)
+    rights: set[str] = field(default_factory=set)
     gone: bool = False
     """The run was deleted, and its finalizer removed."""
     reported_success: bool = False
@@ -108,6 +109,8 @@ class RunWorld:
     def _act(self, action: Action) -> None:
         if isinstance(action, Create) and action.kind is Kind.CONFIG_MAP:
             self.config_maps.add(action.body["metadata"]["name"])
+        elif isinstance(action, Create) and action.kind is Kind.EXECUTOR_RIGHTS:
+            self.rights.add(action.body["metadata"]["name"])
         elif isinstance(action, Create):
             self._create_pod(action)
         elif action.name in self.executors:
@@ -140,6 +143,8 @@ class RunWorld:
         assert (attempt.pod, attempt.state) == (name, AttemptState.LAUNCHING), "the intent was not stored first"
         assert attempt.pod_uid is None, "a Pod that was observed and lost was created again"
         assert run.metadata.name in self.config_maps, "a Pod before its ConfigMap"
+        creates_executors = any(each["name"] == "api" for each in action.body["spec"]["volumes"])
+        assert not creates_executors or run.metadata.name in self.rights, "a Pod before the rights of its executors"
         body = pods.pod(run, attempt.number)
         body["metadata"]["uid"] = f"uid-{len(self.launches)}"
         body["metadata"]["creationTimestamp"] = self.story.now.isoformat()

@@ -27,6 +27,8 @@ class Create:
     owner_uid: str
     data_digest: str | None = None
     """Digest that the data of a ConfigMap must have, the existing one's too; None: its data is not compared."""
+    exists: bool = False
+    """The object must exist: what it was made from has changed since."""
 
     @property
     def name(self) -> str:

@@ -90,7 +90,7 @@ NEVER: Final = (
     *_rights(_RBAC, "roles", "bind escalate"),
     *_rights(_LEASES, "leases", "delete deletecollection"),
     *_rights(_OURS, "paimontables paimoncatalogs", "create delete deletecollection"),
-    *_rights(_OURS, "paimonexecutorrights", "list watch update patch delete"),
+    *_rights(_OURS, "paimonexecutorrights", "list watch update patch delete deletecollection"),
     *_rights("", "pods", "deletecollection"),
 )
 """Rights that the account must have in no namespace, not even in a watched one or in the operator's own."""

@@ -37,7 +37,8 @@ class RefusedError(KubernetesError):
 
 def may_create(action: Create) -> bool:
     """Whether the object may be written now. A manifest that was edited since the first attempt gives another job."""
-    return action.data_digest is None or files_digest(action.body["data"]) == action.data_digest
+    is_the_same = action.data_digest is None or files_digest(action.body["data"]) == action.data_digest
+    return is_the_same and not action.exists
 
 
 def check(action: Create, found: Manifest | None) -> Manifest:

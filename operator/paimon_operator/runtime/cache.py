@@ -107,11 +107,7 @@ class Cache:
 
     def whole(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
         """The whole object as last delivered. None: it is not kept, which does not mean that there is none."""
-        key = Key(kind, namespace, name)
-        if kind is Kind.POD:
-            return self._pods.get(key)
-        known = self._objects.get(key)
-        return self._bodies.get(key) if known is None or known.revision.version == self._bodies.version(key) else None
+        return (self._pods if kind is Kind.POD else self._bodies).get(Key(kind, namespace, name))
 
     def put_pod(self, body: Manifest) -> None:
         """Stores a Pod, of which nothing but the whole is kept, and that only as long as there is space."""
@@ -126,7 +122,7 @@ class Cache:
         if key.kind is Kind.POD:
             return self._pods.version(key)
         known = self._objects.get(key)
-        return self._bodies.version(key) if known is None else known.revision.version
+        return None if known is None else known.revision.version
 
     def keys(self, kind: Kind) -> Sequence[Key]:
         """All cached keys of a kind, sorted."""

@@ -20,6 +20,7 @@ from paimon_operator.errors import (
     ForbiddenError,
     InvalidObjectError,
     NamespaceTerminatingError,
+    NotFoundError,
     StaleError,
 )
 from paimon_operator.runtime import adoption
@@ -106,6 +107,11 @@ class DecisionApplier:
         except (ForbiddenError, InvalidObjectError) as error:
             terminating = isinstance(error, NamespaceTerminatingError)
             raise RefusedError(str(error), status=error.status, action=action, terminating=terminating) from error
+        except NotFoundError as error:
+            if not (isinstance(action, Create) and action.kind is Kind.EXECUTOR_RIGHTS):
+                raise
+            why = f"the cluster does not serve the kind {action.kind}. Apply the CRDs of this version"
+            raise RefusedError(why, status=error.status, action=action) from error
 
     async def _request(self, namespace: str, action: Action) -> None:
         match action:

@@ -113,7 +113,7 @@ class Refusals:
 
 
 def _creates_behind(refused: Collection[_ActionKey], asked: set[_ActionKey]) -> set[_ActionKey]:
-    """The creates of `asked`, if one of them was rejected: a Pod cannot start without its ConfigMap."""
+    """The creates of `asked`, if one of them was rejected: a Pod cannot start without what is created before it."""
     if not any(what.verb is Create for what in refused):
         return set()
     return {what for what in asked if what.verb is Create}

@@ -250,18 +250,8 @@ def test_a_driver_knows_its_run_and_namespace_for_the_fields_of_its_log() -> Non
     assert environment["RUN_NAMESPACE"] == named["namespace"]
 
 
-def test_a_key_of_an_overlay_cannot_extend_what_executors_may_use() -> None:
-    """A catalog may have keys that no Pod can have."""
-    overlay = PodOverlay.model_validate({"annotations": {"a secret/bank": ""}, "labels": {"b secret/bank": "x"}})
-    body = executor_rights(COMPACT, replace(CLUSTER, overlay=overlay), deadline_s=4500)
-    assert body is not None
-    words = body["spec"]["mayUse"]
-    assert "secret/lake-keytab" in words
-    assert "secret/bank" not in words
-
-
 def test_executors_of_an_attempt_after_an_upgrade_use_its_image() -> None:
-    """Driver and executors must use one Spark. The ConfigMap is immutable, so the policy checks the chart's images."""
+    """Driver and executors must use one Spark. The rights are immutable, so the policy checks the chart's images."""
     pod = a_pod(replace(CLUSTER, image="paimon-spark:after"), attempt=2)
     (container,) = pod["spec"]["containers"]
     environment = {each["name"]: each.get("value") for each in container["env"]}

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -33,20 +33,23 @@ RATES: Final = {STEADY: 20, "storm": 1000}
 SAMPLES: Final = {QUIET: 1000, STEADY: 1000, "storm": 200}
 """How many waits are measured: alone, and while the tables of each other namespace come. A storm ends soon."""
 GOAL: Final = 2.0
+Noise = AbstractContextManager[subprocess.Popen[bytes]]
+"""A process that creates the tables of another namespace."""
 _BETWEEN_LOOKS_S: Final = 0.01
 _BETWEEN_SAMPLES_S: Final = 0.1
 _PATIENCE_S: Final = 300
 
 
-async def waits(api: Connected, numbers: Iterable[int]) -> list[float]:
+async def waits(api: Connected, operator: OperatorProcess, numbers: Iterable[int]) -> list[float]:
     """Seconds from the creation of each table of the quiet namespace, one after the other, until it has conditions."""
-    return [await _wait(api, number) for number in numbers]
+    return [await _wait(api, operator, number) for number in numbers]
 
 
-async def _wait(api: Connected, number: int) -> float:
+async def _wait(api: Connected, operator: OperatorProcess, number: int) -> float:
     await asyncio.sleep(_BETWEEN_SAMPLES_S)
     began, name = time.monotonic(), await create_table(api, QUIET, number)
     while not _has_conditions(await api.store.get(Kind.TABLE, QUIET, name)):
+        operator.require_running()
         if time.monotonic() - began > _PATIENCE_S:
             raise TimeoutError(f"table {name} has no conditions")
         await asyncio.sleep(_BETWEEN_LOOKS_S)
@@ -70,13 +73,16 @@ def creating(server: ApiServer, namespace: str, tables: int) -> Iterator[subproc
     assert process.returncode == 0, f"tables of {namespace} could not be created"
 
 
-async def beside(api: Connected, server: ApiServer, namespace: str, tables: int, numbers: Iterable[int]) -> list[float]:
+async def beside(
+    api: Connected, operator: OperatorProcess, namespace: str, noise: Noise, numbers: Iterable[int]
+) -> list[float]:
     """The waits while another namespace creates tables. Raises RuntimeError if that is settled before the last one."""
-    with creating(server, namespace, tables) as noise:
+    with noise as creating_:
         await asyncio.sleep(2)  # until the operator has work
-        measured = await waits(api, numbers)
-        if noise.poll() is not None and await _is_settled(api, namespace):
+        measured = await waits(api, operator, numbers)
+        if creating_.poll() is not None and await _is_settled(api, namespace):
             raise RuntimeError(f"{namespace} was settled before the last wait: more tables are needed")
+    await until(partial(_is_settled, api, namespace), operator)
     return measured
 
 
@@ -89,11 +95,11 @@ async def measure(server: ApiServer, operator: OperatorProcess, tables: int) -> 
     """The waits alone, and beside each of the other namespaces."""
     async with connected(server.kubeconfig, namespaces=(QUIET, *RATES), timeout_s=120) as api:
         numbers = itertools.count()
-        measured = {"alone": await waits(api, itertools.islice(numbers, SAMPLES[QUIET]))}
+        measured = {"alone": await waits(api, operator, itertools.islice(numbers, SAMPLES[QUIET]))}
         for namespace in RATES:
             few = itertools.islice(numbers, SAMPLES[namespace])
-            measured[namespace] = await beside(api, server, namespace, tables, few)
-            await until(partial(_is_settled, api, namespace), operator)
+            noise = creating(server, namespace, tables)
+            measured[namespace] = await beside(api, operator, namespace, noise, few)
         return measured
 
 

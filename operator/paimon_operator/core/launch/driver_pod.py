@@ -1,4 +1,6 @@
-"""A run's ConfigMap and driver Pod. Every Pod passes Pod Security `restricted`. No Secret's value is in them.
+"""A run's ConfigMap, the rights of its executors, and its driver Pod.
+
+Every Pod passes Pod Security `restricted`. No Secret's value is in them.
 
 The shape of the Pod (arguments, environment, /etc/paimon-run/job.json, uid 185) is a contract with the Spark image's
 entrypoint. The golden files in tests/core/launch/golden hold it.
@@ -13,6 +15,7 @@ from typing import Any, Final, Literal
 from paimon_contract import environment
 from paimon_contract.job import Job, job_text
 from paimon_operator.api.base import API_VERSION
+from paimon_operator.api.executor_rights import PaimonExecutorRightsSpec
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.spark import RunSpark
 from paimon_operator.api.run.spec import PaimonRun
@@ -111,7 +114,7 @@ def executor_rights(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[
         "apiVersion": API_VERSION,
         "kind": Kind.EXECUTOR_RIGHTS.value,
         "metadata": _metadata(run, config_map_of(run), labels),
-        "spec": {"mayUse": executor_pod.allow_list(template, launch.image)},
+        "spec": PaimonExecutorRightsSpec(may_use=executor_pod.allow_list(template, launch.image)).to_json(),
     }
 
 

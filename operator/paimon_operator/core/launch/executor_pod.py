@@ -135,7 +135,7 @@ def _container(shape: ExecutorPodSpec) -> dict[str, Any]:
     }
 
 
-def allow_list(pod: dict[str, Any], image: str) -> list[str]:
+def allow_list(pod: dict[str, Any], image: str) -> tuple[str, ...]:
     """What a Pod made from this template is, and reads: `image/paimon-spark:1`, `label/team=shop`, `secret/lake-s3`.
 
     `image` is the driver's, which Spark takes for executors too: the template has none.
@@ -152,7 +152,7 @@ def allow_list(pod: dict[str, Any], image: str) -> list[str]:
         *(word for variable in container["env"] for word in _read_by(variable.get("valueFrom", {}))),
         *(word for volume in pod["spec"]["volumes"] for word in _mounted_by(volume)),
     }
-    return sorted(found)
+    return tuple(sorted(found))
 
 
 def _read_by(source: dict[str, Any]) -> Iterator[str]:

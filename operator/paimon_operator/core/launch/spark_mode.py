@@ -55,7 +55,7 @@ def _obstacle(run: PaimonRun, *, accounts_unknown: bool) -> str | None:
 
 
 def _names_its_pods(config_map: str) -> bool:
-    """The admission policy finds a run's ConfigMap by the name of its driver's Pod: the last attempt's too."""
+    """The admission policy finds the rights of executors by the name of their driver's Pod: the last attempt's too."""
     last = MAX_BACKOFF_LIMIT + 1
     return naming.pod_name(config_map, last) == f"{config_map}-{last}"
 

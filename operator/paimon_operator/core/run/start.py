@@ -1,4 +1,7 @@
-"""Starts an attempt: stored first, then its ConfigMap and its Pod are created. Repeating it creates nothing twice."""
+"""Starts an attempt: stored first, then its ConfigMap, the rights of its executors and its Pod are created.
+
+Repeating it creates nothing twice.
+"""
 
 from __future__ import annotations
 
@@ -128,9 +131,12 @@ def _creates(observed: RunObserved, run: PaimonRun, attempt: Attempt, plan: driv
     uid, job = run.metadata.uid, driver_pod.config_map(run, plan, deadline_s=deadline)
     rights = driver_pod.executor_rights(run, plan, deadline_s=deadline)
     digest = None if run.status.job is None else run.status.job.digest
+    # The ConfigMap has the executors' Pod of the first attempt. Rights for another Pod would refuse every executor.
+    is_edited = digest is not None and files_digest(job["data"]) != digest
+    given = () if rights is None else (rights,)
     return (
         Create(kind=Kind.CONFIG_MAP, body=job, owner_uid=uid, data_digest=digest),
-        *(() if rights is None else (Create(kind=Kind.EXECUTOR_RIGHTS, body=rights, owner_uid=uid),)),
+        *(Create(kind=Kind.EXECUTOR_RIGHTS, body=each, owner_uid=uid, exists=is_edited) for each in given),
         Create(kind=Kind.POD, body=pod, owner_uid=uid),
     )
 
