@@ -113,9 +113,11 @@ async def test_in_a_cluster_without_the_new_kind_a_run_with_executors_says_what_
     operator: OperatorInMemory,
 ) -> None:
     """Helm leaves the CRDs of before with crds.install=false."""
-    operator.store.faults.append(Fault("create", Kind.EXECUTOR_RIGHTS, NotFoundError("404 page not found", status=404)))
+    missing = Fault("create", Kind.EXECUTOR_RIGHTS, NotFoundError("404 page not found", status=404))
+    operator.store.faults += [missing] * 2
     await provisioned(operator, spec__spark=CLUSTER)
     await operator.apply(run())
+    await operator.pass_time(seconds=5)
     name = run()["metadata"]["name"]
     found = {each["reason"]: each["message"] for each in stored(operator, Kind.RUN, name)["status"]["conditions"]}
     assert "does not serve the kind PaimonExecutorRights. Apply the CRDs of this version" in found["NotPermitted"]
