@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_operator.core.naming import RUN_LABEL
+from paimon_operator.api.base import API_VERSION
+from paimon_operator.core.naming import FINALIZER, RUN_LABEL
 from paimon_operator.core.ports import Kind
 from paimon_operator.core.validation.catalog import STORAGE_MOVED
 from paimon_operator.runtime.keys import Key
@@ -153,6 +154,26 @@ async def test_a_pod_enqueues_the_run_that_controls_it(
     cluster: RoutedCluster, owner: Manifest, enqueued: set[Key]
 ) -> None:
     assert await cluster.on_event(Kind.POD, "MODIFIED", pod(owner)) == enqueued
+
+
+@pytest.mark.parametrize(
+    ("sentence", "phase", "finalizers", "enqueued"),
+    [
+        ("its run is active", "Running", [], {RUN}),
+        ("its run is at rest, and it is released", "Succeeded", [], set()),
+        ("its run is at rest, and it waits for its release", "Succeeded", [FINALIZER], {RUN}),
+    ],
+)
+async def test_the_pods_that_a_list_has_of_past_runs_enqueue_nothing(
+    cluster: RoutedCluster, sentence: str, phase: str, finalizers: list[str], enqueued: set[Key]
+) -> None:
+    """Each would cost a request at every start: of a run that is over, the cache does not have the whole."""
+    cluster.cache.put(Kind.RUN, stored(run(), 2, status={"phase": phase}))
+    owner = {"apiVersion": API_VERSION, "kind": "PaimonRun", "name": RUN.name, "controller": True}
+    uid = (cluster.cache.get(*RUN) or {})["metadata"]["uid"]
+    body = pod({**owner, "uid": uid})
+    held = {**body, "metadata": {**body["metadata"], "finalizers": finalizers}}
+    assert await cluster.on_event(Kind.POD, None, held) == enqueued, sentence
 
 
 async def test_a_pod_without_an_owner_enqueues_nothing(cluster: RoutedCluster) -> None:

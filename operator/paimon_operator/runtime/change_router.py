@@ -251,7 +251,10 @@ class ChangeRouter:
         return affected if is_at_rest(body or known or {}) else affected | {key}
 
     def _affected_by_pod(self, event: str | None, body: Manifest) -> set[Key]:
-        """Its run, and the Pod itself if it has our finalizer but no known run: nothing else releases it."""
+        """Its run, and the Pod itself if it has our finalizer but no known run: nothing else releases it.
+
+        Not a run at rest whose Pod is released: after each start kopf lists the Pods of all past runs.
+        """
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
             if is_batch(body):
@@ -260,7 +263,9 @@ class ChangeRouter:
         known = self._cache.get(Kind.RUN, namespace, run)
         held = event != _DELETED and FINALIZER in (body["metadata"].get("finalizers") or ())
         orphan = held and (known is None or _uid(known) != controller_uid(body))
-        return {Key(Kind.RUN, namespace, run)} | ({key_of(Kind.POD, body)} if orphan else set())
+        key = Key(Kind.RUN, namespace, run)
+        concerned = {key} if held or not self._cache.is_at_rest(key) else set()
+        return concerned | ({key_of(Kind.POD, body)} if orphan else set())
 
     def _enqueue_soon(self, catalogs: Iterable[Key]) -> None:
         """Enqueues catalogs with a delay: tables are often created, and fail at a storage, within the same seconds."""
