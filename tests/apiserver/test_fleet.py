@@ -15,7 +15,7 @@ TABLES, RUNS, IDLE_S = 500, 10, 10
 
 def test_a_fleet_of_500_tables_misses_no_goal_of_its_requests(api_server: ApiServer, tmp_path: Path) -> None:
     NamespaceClient(api_server.kubeconfig, NAMESPACE).create_catalog()
-    measuring = measure(api_server, TABLES, tmp_path, operators=operator_on_any_core, runs=RUNS, idle_s=IDLE_S)
+    measuring = measure(api_server, TABLES, tmp_path, starting=operator_on_any_core, runs=RUNS, idle_s=IDLE_S)
     lines, _ = asyncio.run(measuring)
     assert [(line.what, line.objects) for line in lines] == [
         ("create", TABLES),

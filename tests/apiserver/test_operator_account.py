@@ -353,7 +353,8 @@ def test_the_account_creates_no_config_map_but_of_a_run(account: Account, edit: 
 )
 def test_the_account_gives_executors_of_a_run_what_the_chart_allows(account: Account, edit: Edit, why: str) -> None:
     """Another policy lets executors use what these rights name."""
-    body: Any = executor_rights(*launch_of(catalogs()["executors"], "orders-compact-8f3a91c2"), deadline_s=4500)
+    job, _ = driver_of(catalogs()["executors"])
+    body: Any = executor_rights(job, IMAGE)
     edit(body)
     place = (GROUP, VERSION, NAMESPACE, EXECUTOR_RIGHTS_PLURAL)
     answer = refusal(lambda: account.custom.create_namespaced_custom_object(*place, body, dry_run="All"))

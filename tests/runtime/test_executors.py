@@ -120,7 +120,8 @@ async def test_in_a_cluster_without_the_new_kind_a_run_with_executors_says_what_
     await operator.pass_time(seconds=5)
     name = run()["metadata"]["name"]
     found = {each["reason"]: each["message"] for each in stored(operator, Kind.RUN, name)["status"]["conditions"]}
-    assert "does not serve the kind PaimonExecutorRights. Apply the CRDs of this version" in found["NotPermitted"]
+    assert "no namespace or no kind for PaimonExecutorRights" in found["NotPermitted"]
+    assert "404 page not found. Apply the CRDs of this version" in found["NotPermitted"]
     await operator.pass_time(minutes=10)
     assert [pod for pod in operator.store.names(Kind.POD) if name in pod], "the CRD is applied, and the driver made"
 

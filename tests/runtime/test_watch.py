@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import aiohttp
 import kopf
+import pytest
 
 from paimon_operator.core.ports import Kind, Manifest
-from paimon_operator.runtime.watch import NoMemories, build_registry, build_settings
+from paimon_operator.runtime.watch import NoMemories, build_registry, build_settings, run_watches
 
 
 class Listener:
@@ -63,3 +65,18 @@ async def test_an_object_whose_deletion_no_watch_has_seen_leaves_nothing_in_kopf
     known = await memories.recall(body, noticed_by_listing=True)
     assert known.noticed_by_listing
     assert list(memories.iter_all_memories()) == []
+
+
+async def test_the_watches_run_with_such_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    async def spawn_tasks(**arguments: Any) -> list[asyncio.Task[None]]:
+        given.update(arguments)
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(kopf, "spawn_tasks", spawn_tasks)
+    settings = build_settings(heartbeat="canary", request_timeout=30)
+    registry, stop = build_registry(Listener(), refuse_login), asyncio.Event()
+    with pytest.raises(asyncio.CancelledError):
+        await run_watches(registry, settings, namespaces=(), stop=stop, take_signals=lambda: None)
+    assert isinstance(given["memories"], NoMemories)

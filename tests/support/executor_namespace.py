@@ -148,9 +148,10 @@ class ExecutorNamespace:
 
         Returns the data and the Pod.
         """
+        job = config_map(run, launch, deadline_s=DEADLINE_S)
         bodies = (
-            config_map(run, launch, deadline_s=DEADLINE_S),
-            executor_rights(run, launch, deadline_s=DEADLINE_S),
+            job,
+            executor_rights(job, launch.image),
             driver_pod(
                 run,
                 launch,
@@ -162,8 +163,8 @@ class ExecutorNamespace:
         )
         made: list[Object] = [body for body in bodies if body is not None]
         for body in made:
-            del body["metadata"]["ownerReferences"]
-            body["metadata"] = body["metadata"] | {"namespace": self.namespace, "finalizers": []}
+            kept = {name: value for name, value in body["metadata"].items() if name != "ownerReferences"}
+            body["metadata"] = kept | {"namespace": self.namespace, "finalizers": []}
         settings, *rights, pod = made
         self.core.create_namespaced_config_map(self.namespace, settings, field_validation="Strict")
         for each in rights:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from paimon_contract.job import Job, JobCatalog, JobRun, JobTable
+from paimon_contract.job import Job, JobCatalog, JobExecutors, JobRun, JobTable
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.conditions import ConditionType, find
@@ -19,6 +19,7 @@ from paimon_operator.core.commits.table_claims import TableClaim
 from paimon_operator.core.config import RunLimits
 from paimon_operator.core.decision import Create, Decision, Delete, Refusal, Release
 from paimon_operator.core.launch.driver_pod import Launch
+from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.run.machine import step
 from paimon_operator.core.run.observed import RunObserved, current_pod
@@ -143,6 +144,12 @@ class Story:
         if decision.status is not None:
             update["status"] = RunStatus.model_validate(decision.status.to_json())  # as it comes back from the server
         self.run = self.run.model_copy(update=update)
+
+
+def two_executors(account: str = "paimon-spark", *, driver: str = "paimon-driver") -> Executors:
+    """The executors of a launch in mode Cluster: `story.plan = {"executors": two_executors()}`."""
+    sizes = {"instances": 2, "cores": 1, "cpu_millis": 1000, "heap_mib": 640, "overhead_mib": 384, "timeout_seconds": 9}
+    return Executors(job=JobExecutors(**sizes, service_account=account), driver_account=driver, scratch="10Gi")
 
 
 def _job(run: PaimonRun, engine: str) -> Job:

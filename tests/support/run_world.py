@@ -12,6 +12,7 @@ from typing import Any
 
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.run.status import AttemptState, Phase, RunStatus
+from paimon_operator.api.spark import SparkMode
 from paimon_operator.core.decision import Action, Create, Decision, Delete
 from paimon_operator.core.naming import controller_uid
 from paimon_operator.core.ports import Kind
@@ -143,8 +144,8 @@ class RunWorld:
         assert (attempt.pod, attempt.state) == (name, AttemptState.LAUNCHING), "the intent was not stored first"
         assert attempt.pod_uid is None, "a Pod that was observed and lost was created again"
         assert run.metadata.name in self.config_maps, "a Pod before its ConfigMap"
-        creates_executors = any(each["name"] == "api" for each in action.body["spec"]["volumes"])
-        assert not creates_executors or run.metadata.name in self.rights, "a Pod before the rights of its executors"
+        if run.status.spark is not None and run.status.spark.mode is SparkMode.CLUSTER:
+            assert run.metadata.name in self.rights, "a Pod before the rights of its executors"
         body = pods.pod(run, attempt.number)
         body["metadata"]["uid"] = f"uid-{len(self.launches)}"
         body["metadata"]["creationTimestamp"] = self.story.now.isoformat()

@@ -1,6 +1,6 @@
 """The kind PaimonExecutorRights: what the executors of one run may use. The chart's admission policy reads it.
 
-It is a kind of its own because a policy must not take its parameters from ConfigMaps. An API server stops to watch a
+It is a kind of its own because a policy must not take its parameters from ConfigMaps. An API server stops watching a
 built-in kind for good once no policy names it any more, for example after `helm uninstall`: a policy that is installed
 later never sees a new ConfigMap (kubernetes/kubernetes issue 130887). It watches a kind of a CRD again.
 """

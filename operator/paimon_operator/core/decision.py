@@ -26,9 +26,9 @@ class Create:
     body: Manifest
     owner_uid: str
     data_digest: str | None = None
-    """Digest that the data of a ConfigMap must have, the existing one's too; None: its data is not compared."""
-    exists: bool = False
-    """The object must exist: what it was made from has changed since."""
+    """Digest that the data of an existing ConfigMap must have; None: its data is not compared."""
+    must_exist: bool = False
+    """Nothing is written: `body` differs from what the object was made from, because the manifest was edited since."""
 
     @property
     def name(self) -> str:

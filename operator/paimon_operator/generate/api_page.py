@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from paimon_operator.api.base import GROUP, VERSION, Json
-from paimon_operator.generate.crd import RESOURCES, ResourceDefinition, definition, executor_rights
+from paimon_operator.generate.crd import RESOURCES, ResourceDefinition, definition, executor_rights_definition
 
 _LINE_LENGTH: Final = 120
 _HEAD: Final = f"""# API reference
@@ -42,7 +42,7 @@ _LONGEST_PATTERN: Final = 60
 def page() -> str:
     """The page as Markdown."""
     kinds = (section for resource in RESOURCES for section in _kind(resource))
-    return "\n".join([_HEAD, *kinds, *_kind_of_the_operator(executor_rights())])
+    return "\n".join([_HEAD, *kinds, *_kind_of_the_operator(executor_rights_definition())])
 
 
 def _kind_of_the_operator(crd: Json) -> Iterator[str]:

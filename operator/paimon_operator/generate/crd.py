@@ -147,7 +147,7 @@ def _definition(kind: str, plural: str, names: Json, version: Json) -> Json:
     }
 
 
-def executor_rights() -> Json:
+def executor_rights_definition() -> Json:
     """The CustomResourceDefinition of the kind that no user writes and no operator watches: it has no status."""
     schema: Json = {
         "type": "object",
@@ -205,7 +205,7 @@ class _PlainDumper(yaml.SafeDumper):
 
 def definitions() -> list[Json]:
     """The CustomResourceDefinitions of all kinds."""
-    return [*map(definition, RESOURCES), executor_rights()]
+    return [*map(definition, RESOURCES), executor_rights_definition()]
 
 
 def write(directory: Path) -> None:

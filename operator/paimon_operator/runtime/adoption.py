@@ -35,12 +35,6 @@ class RefusedError(KubernetesError):
         self.action, self.terminating, self.reason = action, terminating, reason
 
 
-def may_create(action: Create) -> bool:
-    """Whether the object may be written now. A manifest that was edited since the first attempt gives another job."""
-    is_the_same = action.data_digest is None or files_digest(action.body["data"]) == action.data_digest
-    return is_the_same and not action.exists
-
-
 def check(action: Create, found: Manifest | None) -> Manifest:
     """`found`, if an earlier try of ours created it. Raises RefusedError with NameTaken or JobChanged if not."""
     if found is None:

@@ -32,7 +32,7 @@ from paimon_operator.core.table.run_slots import RunSlots
 from paimon_operator.runtime.cache import Cache, Revision, revision_of
 from paimon_operator.runtime.keys import Key, key_of
 from paimon_operator.runtime.queue import WorkQueue
-from paimon_operator.runtime.rest import has_ended, is_at_rest
+from paimon_operator.runtime.rest import is_at_rest
 from paimon_operator.runtime.table_news import TableSummary
 
 Listed = Mapping[Key, Revision]
@@ -253,7 +253,7 @@ class ChangeRouter:
     def _affected_by_pod(self, event: str | None, body: Manifest) -> set[Key]:
         """Its run, and the Pod itself if it has our finalizer but no known run: nothing else releases it.
 
-        Not a run at rest whose Pod is released: after each start kopf lists the Pods of all past runs.
+        A released Pod does not concern a run at rest: after each start kopf lists the Pods of all past runs.
         """
         namespace, run = body["metadata"]["namespace"], controlling_run(body)
         if run is None:
@@ -305,7 +305,7 @@ def _observed_catalog(event: str | None, body: Manifest) -> set[Key]:
 
 
 def _is_over(event: str | None, pod: Manifest) -> bool:
-    return event == _DELETED or has_ended(pod)
+    return event == _DELETED or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
 def _run_awaiting_executor(event: str | None, body: Manifest) -> set[Key]:

@@ -108,9 +108,9 @@ class DecisionApplier:
             terminating = isinstance(error, NamespaceTerminatingError)
             raise RefusedError(str(error), status=error.status, action=action, terminating=terminating) from error
         except NotFoundError as error:
-            if not (isinstance(action, Create) and action.kind is Kind.EXECUTOR_RIGHTS):
+            if not isinstance(action, Create):
                 raise
-            why = f"the cluster does not serve the kind {action.kind}. Apply the CRDs of this version"
+            why = f"no namespace or no kind for {action.kind} {action.name}: {error}. Apply the CRDs of this version"
             raise RefusedError(why, status=error.status, action=action) from error
 
     async def _request(self, namespace: str, action: Action) -> None:
@@ -125,7 +125,7 @@ class DecisionApplier:
                     self._router.on_read(kind, released)
 
     async def _create(self, namespace: str, action: Create) -> None:
-        if not adoption.may_create(action):
+        if action.must_exist:
             adoption.check(action, await self._store.get(action.kind, namespace, action.name))
             return
         try:

@@ -227,7 +227,8 @@ def test_only_a_driver_with_executors_has_a_token_which_lasts_until_its_deadline
 
 
 def test_the_rights_list_what_executors_may_use_and_are_those_of_the_runs_config_map() -> None:
-    body = executor_rights(COMPACT, CLUSTER, deadline_s=4500)
+    job = config_map(COMPACT, CLUSTER, deadline_s=4500)
+    body = executor_rights(job, CLUSTER.image)
     assert body is not None
     assert " ".join(PaimonExecutorRightsSpec.model_validate(body["spec"]).may_use) == (
         "annotation/note configmap/private-ca deadline/4500 image/paimon-spark:paimon-1.4 "
@@ -236,11 +237,11 @@ def test_the_rights_list_what_executors_may_use_and_are_those_of_the_runs_config
         "priorityclass/batch runtimeclass/sandbox secret/lake-keytab secretkey/lake-s3/AWS_ACCESS_KEY_ID "
         "secretkey/lake-s3/AWS_SECRET_ACCESS_KEY secretkey/lake-s3/AWS_SESSION_TOKEN serviceaccount/paimon-spark"
     )
-    assert body["metadata"] == config_map(COMPACT, CLUSTER, deadline_s=4500)["metadata"]
+    assert body["metadata"] == job["metadata"]
 
 
 def test_a_run_without_executors_gives_them_nothing() -> None:
-    assert executor_rights(COMPACT, LAUNCH, deadline_s=4500) is None
+    assert executor_rights(config_map(COMPACT, LAUNCH, deadline_s=4500), LAUNCH.image) is None
 
 
 def test_a_driver_knows_its_run_and_namespace_for_the_fields_of_its_log() -> None:

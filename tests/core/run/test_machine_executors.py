@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from paimon_contract.job import JobExecutors
 from paimon_operator.api.conditions import ConditionType
 from paimon_operator.api.pod_overlay import PodOverlay
 from paimon_operator.api.run.spark import RunExecutors, RunSpark
 from paimon_operator.api.run.status import Phase
 from paimon_operator.api.spark import SparkMode
-from paimon_operator.core.launch.executor_pod import Executors
 from paimon_operator.core.run.pod import PodObserved, read_pod
 from paimon_operator.core.storage.access import Mount, SecretKey, ValueSource, Variable
 from tests.support import pods
@@ -27,6 +25,7 @@ from tests.support.run_story import (
     event_reasons,
     launched_story,
     running_story,
+    two_executors,
 )
 
 DRIVER = f"{RUN_NAME}-1"
@@ -68,11 +67,6 @@ def test_executors_cost_as_much_time_as_their_driver() -> None:
     assert found == (3 * 41, (2 + 2) * 41, (2 + 2) * 41)
 
 
-def an_account(name: str = "paimon-spark", *, driver: str = "paimon-driver") -> Executors:
-    sizes = {"instances": 2, "cores": 1, "cpu_millis": 1000, "heap_mib": 640, "overhead_mib": 384, "timeout_seconds": 9}
-    return Executors(job=JobExecutors(**sizes, service_account=name), driver_account=driver, scratch="10Gi")
-
-
 def a_variable(secret: str) -> tuple[Variable, ...]:
     return (Variable(name="KEY", secret_key=SecretKey(secret=secret, key="KEY")),)
 
@@ -81,7 +75,7 @@ def a_mount(secret: str) -> tuple[Mount, ...]:
     return (Mount(volume="keys", source=ValueSource.SECRET, name=secret, path="/etc/keys"),)
 
 
-PLAN = {"executors": an_account("paimon-spark"), "variables": a_variable("lake-s3"), "mounts": a_mount("lake-keys")}
+PLAN = {"executors": two_executors("paimon-spark"), "variables": a_variable("lake-s3"), "mounts": a_mount("lake-keys")}
 
 
 def failed_once(*, known: bool = True) -> Story:
@@ -105,8 +99,8 @@ EDITS: list[tuple[str, dict[str, Any], bool]] = [
     ("the Secret of a mount", {"mounts": a_mount("other")}, False),
     ("one mount more", {"mounts": a_mount("lake-keys") + a_mount("more")}, False),
     ("none", {"mounts": ()}, False),
-    ("the account", {"executors": an_account("lake-spark")}, False),
-    ("the account of drivers", {"executors": an_account(driver="paimon-driver-lake")}, False),
+    ("the account", {"executors": two_executors("lake-spark")}, False),
+    ("the account of drivers", {"executors": two_executors(driver="paimon-driver-lake")}, False),
 ]
 
 

@@ -16,7 +16,7 @@ from paimon_operator.api.spark import SparkMode
 from paimon_operator.core.config import RunLimits
 from paimon_operator.core.run.completion import ENDED
 from tests.support import pods
-from tests.support.run_story import RUN_NAME, Story, write_story
+from tests.support.run_story import RUN_NAME, Story, two_executors, write_story
 from tests.support.run_world import LIMIT, RunWorld
 
 EXIT_CODES = (0, 1, 3, 10, 20, 25, 30, 40, 137, 143)
@@ -30,6 +30,7 @@ class RunLife(RuleBasedStateMachine):
     def begin(self, write: bool) -> None:
         story = write_story() if write else Story()
         story.limits = RunLimits(backoff_limit=LIMIT)
+        story.plan = {"executors": two_executors()}
         story.execution = RunSpark(mode=SparkMode.CLUSTER, message="asked for")
         self.world = RunWorld(story=story)
 

@@ -26,7 +26,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from paimon_operator.core.ports import Kind
 from paimon_operator.kube.resources import RESOURCES
@@ -62,14 +62,6 @@ _LARGEST: Final = 10_000
 _RESUMED: Final = {"paimon-benchmark": "resumed"}
 HEAD: Final = """| tables | what | seconds | CPU s | CPU ms each | requests each | a minute | peak MiB |
 |---|---|---|---|---|---|---|---|"""
-
-
-class Operators(Protocol):
-    """Starts an operator for the block."""
-
-    def __call__(
-        self, server: ApiServer, directory: Path, /, *namespaces: str
-    ) -> AbstractContextManager[OperatorProcess]: ...
 
 
 class Line(NamedTuple):
@@ -166,17 +158,20 @@ async def measure(
     count: int,
     directory: Path,
     *,
-    operators: Operators = operator_on_one_core,
+    starting: Callable[[ApiServer, Path, str], AbstractContextManager[OperatorProcess]] = operator_on_one_core,
     runs: int = RUNS,
     idle_s: float = IDLE_S,
 ) -> tuple[list[Line], float]:
-    """What was measured of one fleet, and the most MiB that the operator had from its restart to the end of idle."""
+    """What was measured of one fleet, and the most MiB that the operator had from its restart to the end of idle.
+
+    `starting` runs an operator for a block.
+    """
     async with connected(server.kubeconfig, namespaces=(NAMESPACE,), timeout_s=120) as api:
         fleet = Fleet(api, count)
-        with operators(server, directory, NAMESPACE) as operator:
+        with starting(server, directory, NAMESPACE) as operator:
             operator.wait_until_working()
             await fleet.create(operator)
-        with operators(server, directory, NAMESPACE) as operator:
+        with starting(server, directory, NAMESPACE) as operator:
             await fleet.restart(operator)
             await fleet.watch(operator)
             await fleet.idle(operator, idle_s)

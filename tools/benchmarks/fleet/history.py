@@ -20,16 +20,15 @@ from typing import Any, Final
 from paimon_operator.core.naming import RUN_LABEL, TABLE_LABEL, owner_reference
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.kube.resources import RESOURCES
-from paimon_operator.runtime.rest import has_ended, is_over
+from paimon_operator.runtime.rest import is_over
 from tests.apiserver.connected import Connected, connected
 from tests.cluster.apiserver import ApiServer
-from tools.benchmarks.fleet.__main__ import MEMORY_MIB, NAMESPACE, RESTART_S, Fleet, Line, missed
+from tools.benchmarks.fleet.__main__ import IDLE_S, MEMORY_MIB, NAMESPACE, RESTART_S, Fleet, Line, missed
 from tools.benchmarks.fleet.operator_figures import peak_mib
 from tools.benchmarks.fleet.stage import at_once, operator_on_one_core, serving, until
 
 EACH: Final = 3
 """Past runs of a table: `successfulRunsHistoryLimit` where the manifest says nothing."""
-IDLE_S: Final = 60
 _COPIED: Final = ("apiVersion", "kind", "spec")
 
 
@@ -41,14 +40,13 @@ class History:
         self._run: Manifest = {}
         self._pod: Manifest = {}
 
-    async def is_there(self) -> bool:
-        """Whether the run to copy is over, and its Pod has ended."""
+    async def finds_its_run(self) -> bool:
+        """Takes the run to copy and its Pod, if the run is over."""
         labels = {TABLE_LABEL: "t0"}
-        runs, pods = [await self._api.store.list(kind, NAMESPACE, labels) for kind in (Kind.RUN, Kind.POD)]
-        if not (runs and pods and is_over(runs[0]) and has_ended(pods[0])):
-            return False
-        self._run, self._pod = runs[0], pods[0]
-        return True
+        (self._run,), (self._pod,) = [
+            await self._api.store.list(kind, NAMESPACE, labels) for kind in (Kind.RUN, Kind.POD)
+        ]
+        return is_over(self._run)
 
     async def add(self, each: int) -> None:
         """Gives every table so many past runs."""
@@ -97,7 +95,7 @@ async def measure(server: ApiServer, count: int, directory: Path) -> list[tuple[
             operator.wait_until_working()
             await fleet.create(operator)
             await fleet.runs(operator, 1)
-            await until(history.is_there, operator)
+            await until(history.finds_its_run, operator)
         for what, each in (("none", 0), (f"{EACH} of each table", EACH)):
             await history.add(each)
             fleet.lines.clear()

@@ -77,10 +77,10 @@ async def beside(
     api: Connected, operator: OperatorProcess, namespace: str, noise: Noise, numbers: Iterable[int]
 ) -> list[float]:
     """The waits while another namespace creates tables. Raises RuntimeError if that is settled before the last one."""
-    with noise as creating_:
+    with noise as process:
         await asyncio.sleep(2)  # until the operator has work
         measured = await waits(api, operator, numbers)
-        if creating_.poll() is not None and await _is_settled(api, namespace):
+        if process.poll() is not None and await _is_settled(api, namespace):
             raise RuntimeError(f"{namespace} was settled before the last wait: more tables are needed")
     await until(partial(_is_settled, api, namespace), operator)
     return measured

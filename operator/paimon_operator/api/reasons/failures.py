@@ -62,9 +62,10 @@ EXPLANATIONS: Final = {
         "the operator's own release.",
     ),
     "JobChanged": Explanation(
-        "The run's ConfigMap does not hold the job that the operator wrote. No driver uses it.",
-        "Find out who creates or deletes ConfigMaps in the namespace. The table starts another run; create a run of "
-        "your own again.",
+        "The run's ConfigMap does not hold the job that the operator wrote, or the rights of its executors are gone "
+        "and the manifest was edited since. No driver starts.",
+        "Find out who creates or deletes ConfigMaps, or deletes PaimonExecutorRights, in the namespace. The table "
+        "starts another run; create a run of your own again.",
     ),
     "EngineMismatch": Explanation(
         "The Spark image contains another engine than the catalog names.",

@@ -9,6 +9,7 @@ entrypoint. The golden files in tests/core/launch/golden hold it.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -93,7 +94,7 @@ def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, 
     """The job and the executors' Pod, frozen: what attempt 1 was asked to do is what attempt 3 does."""
     labels, data = naming.child_labels(run.spec.table_ref.name, run.metadata.name), {JOB_FILE: job_text(launch.job)}
     if launch.executors is not None:
-        template = _executor_template(run, launch, launch.executors, deadline_s)
+        template = overlaid(executor_pod.template(launch.executors, _shape(run, launch, deadline_s)), launch.overlay)
         data[executor_pod.TEMPLATE_FILE] = json.dumps(template, sort_keys=True)
     return {
         "apiVersion": "v1",
@@ -104,22 +105,20 @@ def config_map(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, 
     }
 
 
-def executor_rights(run: PaimonRun, launch: Launch, *, deadline_s: int) -> dict[str, Any] | None:
-    """What the executors of all attempts may use, for the admission policy. None: the run has no executors."""
-    if launch.executors is None:
+def executor_rights(job: Mapping[str, Any], image: str) -> dict[str, Any] | None:
+    """What executors with this ConfigMap may use, for the admission policy. None: the run has no executors.
+
+    `image` is the driver's. The rights have the name, the labels and the owner of the ConfigMap.
+    """
+    if (template := job["data"].get(executor_pod.TEMPLATE_FILE)) is None:
         return None
-    template = _executor_template(run, launch, launch.executors, deadline_s)
-    labels = naming.child_labels(run.spec.table_ref.name, run.metadata.name)
+    allowed = executor_pod.allow_list(json.loads(template), image)
     return {
         "apiVersion": API_VERSION,
         "kind": Kind.EXECUTOR_RIGHTS.value,
-        "metadata": _metadata(run, config_map_of(run), labels),
-        "spec": PaimonExecutorRightsSpec(may_use=executor_pod.allow_list(template, launch.image)).to_json(),
+        "metadata": job["metadata"],
+        "spec": PaimonExecutorRightsSpec(may_use=allowed).to_json(),
     }
-
-
-def _executor_template(run: PaimonRun, launch: Launch, executors: Executors, deadline_s: int) -> dict[str, Any]:
-    return overlaid(executor_pod.template(executors, _shape(run, launch, deadline_s)), launch.overlay)
 
 
 def config_map_of(run: PaimonRun) -> str:

@@ -129,16 +129,13 @@ def _creates(observed: RunObserved, run: PaimonRun, attempt: Attempt, plan: driv
         run, plan, attempt=attempt.number, memory_mib=memory, deadline_s=deadline, own_deadline_s=own
     )
     uid, job = run.metadata.uid, driver_pod.config_map(run, plan, deadline_s=deadline)
-    rights = driver_pod.executor_rights(run, plan, deadline_s=deadline)
     digest = None if run.status.job is None else run.status.job.digest
-    # The ConfigMap has the executors' Pod of the first attempt. Rights for another Pod would refuse every executor.
+    # Of a manifest that was edited since attempt 1, neither another job is written, nor rights for other executors.
     is_edited = digest is not None and files_digest(job["data"]) != digest
-    given = () if rights is None else (rights,)
-    return (
-        Create(kind=Kind.CONFIG_MAP, body=job, owner_uid=uid, data_digest=digest),
-        *(Create(kind=Kind.EXECUTOR_RIGHTS, body=each, owner_uid=uid, exists=is_edited) for each in given),
-        Create(kind=Kind.POD, body=pod, owner_uid=uid),
-    )
+    actions = [Create(kind=Kind.CONFIG_MAP, body=job, owner_uid=uid, data_digest=digest, must_exist=is_edited)]
+    if (rights := driver_pod.executor_rights(job, plan.image)) is not None:
+        actions.append(Create(kind=Kind.EXECUTOR_RIGHTS, body=rights, owner_uid=uid, must_exist=is_edited))
+    return (*actions, Create(kind=Kind.POD, body=pod, owner_uid=uid))
 
 
 def _seconds(delta: timedelta) -> int:
