@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from paimon_operator.api.base import API_VERSION
+from paimon_operator.api.catalog.spec import PaimonCatalog
 from paimon_operator.core.naming import FINALIZER, RUN_LABEL
 from paimon_operator.core.ports import Kind
+from paimon_operator.core.spec.place import place_of_warehouse
 from paimon_operator.core.validation.catalog import STORAGE_MOVED
 from paimon_operator.runtime.keys import Key
 from tests.runtime.operator_in_memory import lake, orders
@@ -246,8 +248,16 @@ async def test_a_list_enqueues_unfinished_runs_one_after_the_other(cluster: Rout
     assert enqueued == [20, 20, 20]
 
 
+def reached_as(place: str) -> Manifest:
+    """The catalog after a run has reached its warehouse as `place`."""
+    return stored(lake(), 4, status={"place": place, "reachedAt": "2026-11-21T08:00:00Z"})
+
+
+PLACE = place_of_warehouse(PaimonCatalog.model_validate(stored(lake(), 4)))
 CATALOGS: list[tuple[str, Manifest, bool]] = [
     ("its status", stored(lake(), 4, status={"tables": 2}), False),
+    ("its first success at the storage", reached_as(PLACE), False),
+    ("a success elsewhere", reached_as("minio/lake/elsewhere"), True),
     ("a label", stored(lake(), 4, metadata={"labels": {"team": "shop"}}), False),
     ("an annotation", stored(lake(), 4, metadata={"annotations": {"team": "shop"}}), False),
     ("the announcement of a move", stored(lake(), 4, metadata={"annotations": {STORAGE_MOVED: "true"}}), True),
@@ -264,6 +274,18 @@ async def test_a_catalog_enqueues_its_tables_only_for_changes_that_they_read(
 ) -> None:
     cluster.router.on_stored(Kind.CATALOG, body)
     assert await cluster.enqueued() == ({ORDERS} if enqueued else set())
+
+
+async def test_of_a_catalog_in_the_warehouse_of_another_the_first_success_concerns_the_tables_of_both(
+    cluster: RoutedCluster,
+) -> None:
+    pond = lake(metadata__name="pond", spec__warehouse="s3://lake/warehouse/pond")
+    await cluster.on_event(Kind.CATALOG, "ADDED", stored(pond, 5))
+    of_pond = orders(metadata__name="of-pond", spec__catalogRef={"name": "pond"})
+    await cluster.on_event(Kind.TABLE, "ADDED", stored(of_pond, 6))
+    cluster.router.on_stored(Kind.CATALOG, reached_as(PLACE))
+    tables = {key for key in await cluster.enqueued() if key.kind is Kind.TABLE}
+    assert tables == {ORDERS, Key(Kind.TABLE, "shop", "of-pond")}
 
 
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.TABLE, Kind.RUN])

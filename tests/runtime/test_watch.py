@@ -52,6 +52,16 @@ async def test_each_event_is_passed_on_unchanged_and_no_handler_returns_a_value(
     assert listener.received == [*((kind, "MODIFIED", "x") for kind in kinds), ("heartbeat", "shop")]
 
 
+def test_kopf_copies_nothing_of_an_object_to_compare_it_with_its_last_version() -> None:
+    storage = build_settings(heartbeat="canary", request_timeout=30).persistence.diffbase_storage
+    body, patch = kopf.Body({"metadata": {"name": "x"}, "spec": {"schema": {"columns": []}}}), kopf.Patch()
+    assert storage.build(body=body) == {}
+    fetched: object = storage.fetch(body=body)
+    assert fetched is None
+    storage.store(body=body, patch=patch, essence=storage.build(body=body))
+    assert patch == {}, "nothing is written to the object"
+
+
 def test_no_handler_of_a_kind_that_writes_to_objects_is_registered() -> None:
     registry = build_registry(Listener(), refuse_login)
     assert registry._changing.get_all_handlers() == []

@@ -26,6 +26,7 @@ from paimon_operator.core.naming import (
     observed_catalog,
 )
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.core.spec.place import place_of_warehouse
 from paimon_operator.core.spec.table_head import AnyTable, TableHead
 from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
@@ -224,7 +225,10 @@ class ChangeRouter:
         return after.is_urgent(before, (known.get("status") or {}).get("place"))
 
     def _affected_by_catalog(self, key: Key, known: Manifest | None) -> set[Key]:
-        """Its tables only if they depend on what changed: its status counts them, and changes with every table."""
+        """Its tables only if they depend on what changed. Its status counts them, and changes with every table.
+
+        Not after the first success at its storage: of 10,000 tables that would make each of them decide again.
+        """
         self._catalogs.pop(key, None)
         body = self._cache.get(*key)
         affected = {key} | self._affected_by_warehouse(key, body)
@@ -235,10 +239,10 @@ class ChangeRouter:
         return affected
 
     def _affected_by_warehouse(self, key: Key, body: Manifest | None) -> set[Key]:
-        """Catalogs, with their tables, whose warehouse lies in or around this one."""
+        """Catalogs, with their tables, whose warehouse lies in or around this one. With them this one itself."""
         catalog, index = read(PaimonCatalog, body) if body is not None else None, self._warehouses
         others = index.remove(key.namespace, key.name) if catalog is None else index.put(catalog)
-        catalogs = {Key(Kind.CATALOG, namespace, name) for namespace, name in others}
+        catalogs = {Key(Kind.CATALOG, namespace, name) for namespace, name in others} | ({key} if others else set())
         return catalogs.union(*(self._cache.tables_of(each) for each in catalogs))
 
     def _affected_by_run(self, key: Key, known: Manifest | None) -> set[Key]:
@@ -318,12 +322,13 @@ def _run_awaiting_executor(event: str | None, body: Manifest) -> set[Key]:
 
 def _part_for_tables(catalog: Manifest | None) -> tuple[object, ...]:
     """The part of a catalog that decisions about tables use; empty without a readable catalog."""
-    if catalog is None or read(PaimonCatalog, catalog) is None:
+    model = None if catalog is None else read(PaimonCatalog, catalog)
+    if catalog is None or model is None:
         return ()
     meta: Mapping[str, Any] = catalog["metadata"]
-    status: Mapping[str, Any] = catalog.get("status") or {}
     annotations = meta.get("annotations") or {}  # those that the cache keeps
-    return meta.get("uid"), meta.get("deletionTimestamp"), annotations, status.get("place"), catalog["spec"]
+    elsewhere = model.status.place if model.status.place not in (None, place_of_warehouse(model)) else None
+    return meta.get("uid"), meta.get("deletionTimestamp"), annotations, elsewhere, catalog["spec"]
 
 
 def _affected_runs(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:

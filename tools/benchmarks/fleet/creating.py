@@ -1,6 +1,6 @@
 """Creates suspended tables: `python -m tools.benchmarks.fleet.creating KUBECONFIG NAMESPACE TABLES RATE`.
 
-RATE is how many a second. One that waits for its answer delays no other.
+RATE is how many a second: one that waits for its answer delays no other. With 0 they come one after the other.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ async def create(kubeconfig: Path, namespace: str, tables: int, rate: float) -> 
     async with connected(kubeconfig, namespaces=(namespace,), timeout_s=120) as api, asyncio.TaskGroup() as creations:
         began = time.monotonic()
         for number in range(tables):
-            await asyncio.sleep(max(0.0, began + number / rate - time.monotonic()))
-            creations.create_task(create_table(api, namespace, number))
+            if rate:
+                await asyncio.sleep(max(0.0, began + number / rate - time.monotonic()))
+                creations.create_task(create_table(api, namespace, number))
+            else:
+                await create_table(api, namespace, number)
 
 
 if __name__ == "__main__":
