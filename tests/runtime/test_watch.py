@@ -56,8 +56,7 @@ def test_kopf_copies_nothing_of_an_object_to_compare_it_with_its_last_version() 
     storage = build_settings(heartbeat="canary", request_timeout=30).persistence.diffbase_storage
     body, patch = kopf.Body({"metadata": {"name": "x"}, "spec": {"schema": {"columns": []}}}), kopf.Patch()
     assert storage.build(body=body) == {}
-    fetched: object = storage.fetch(body=body)
-    assert fetched is None
+    assert storage.fetch(body=body) is None
     storage.store(body=body, patch=patch, essence=storage.build(body=body))
     assert patch == {}, "nothing is written to the object"
 
