@@ -10,6 +10,7 @@ from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear, too_
 from tools.benchmarks.fleet.__main__ import missed as missed_requests
 from tools.benchmarks.fleet.history import missed_with_history
 from tools.benchmarks.fleet.long_life import Reading, grown
+from tools.benchmarks.fleet.neighbour import Waits, slowed
 from tools.benchmarks.fleet.operator_figures import Figures
 from tools.benchmarks.observe_fleet import Cost, missed
 
@@ -141,3 +142,18 @@ def test_a_restart_with_three_past_runs_of_each_table_may_list_them_and_no_more(
 ) -> None:
     restart = Line("restart", seconds, Figures(9, requests, 1000), 1000)
     assert missed_with_history(1000, [restart], peak) == found
+
+
+@pytest.mark.parametrize(
+    ("sentence", "operators", "plain", "times"),
+    [
+        ("as alone", 0.06, 0.03, 1.0),
+        ("the API server takes five times as long, and so does the wait", 0.3, 0.15, 1.0),
+        ("only the wait is longer", 0.12, 0.03, 2.0),
+    ],
+)
+def test_a_wait_beside_other_tables_is_compared_with_what_the_api_server_takes_then(
+    sentence: str, operators: float, plain: float, times: float
+) -> None:
+    beside, alone = Waits([operators] * 9, [plain] * 9), Waits([0.06] * 9, [0.03] * 9)
+    assert slowed(beside, alone) == pytest.approx(times), sentence
