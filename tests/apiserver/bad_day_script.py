@@ -17,6 +17,8 @@ HEALTHY: Final = ("orders", "clicks", "late", *LARGE)
 OF_TABLES: Final = ("PaimonStalled", "PaimonCommitSafeLost", "PaimonRunsFail", "PaimonRunsOutOfMemory")
 UNKNOWN_OPTION: Final = {"no.such.option": "1"}
 FORGOTTEN: Final = "forgotten"
+NEW: Final = 60
+"""Tables that cost the operator three requests each."""
 BY_HAND: Final = "compact-by-hand"
 WORKERS: Final = "4"
 
@@ -118,10 +120,12 @@ def _end_late_schedule(day: Day) -> None:
 
 
 def _lower_rate_limit(day: Day) -> None:
-    """An edit of the chart's values lowers the rate limit, and the next edit raises it."""
+    """An edit of the chart's values lowers the rate limit while many tables are new, and the next edit raises it."""
     _, second, third, fourth = OPERATORS
     day.await_quiet("PaimonOperatorThrottled")
     day.kill_operator(second)
+    for number in range(NEW):
+        day.shop.create(_table(f"new-{number}", spec__writes=REMOVED, spec__suspend=True))
     day.start_operator(third, api_rate="4", api_burst="1")
     day.await_fire("PaimonOperatorThrottled")
     day.kill_operator(third)

@@ -288,6 +288,14 @@ async def test_of_a_catalog_in_the_warehouse_of_another_the_first_success_concer
     assert tables == {ORDERS, Key(Kind.TABLE, "shop", "of-pond")}
 
 
+async def test_what_an_ended_run_has_used_is_counted_by_the_catalog_within_a_minute(cluster: RoutedCluster) -> None:
+    for runs in (1, 2):
+        used = stored(orders(), 3 + runs, status={"usage": {"runs": runs, "failed": 0, "podSeconds": 7 * runs}})
+        assert await cluster.on_event(Kind.TABLE, "MODIFIED", used) == {ORDERS}
+        cluster.time.advance(30)
+    assert await cluster.enqueued() == {LAKE}, "of runs that end together one pass counts all"
+
+
 @pytest.mark.parametrize("kind", [Kind.CATALOG, Kind.TABLE, Kind.RUN])
 async def test_a_reconcile_without_a_change_enqueues_nothing(cluster: RoutedCluster, kind: Kind) -> None:
     body = {Kind.CATALOG: stored(lake(), 1), Kind.TABLE: stored(orders(), 2), Kind.RUN: stored(run(), 3)}[kind]

@@ -42,6 +42,8 @@ _DELETED: Final = "DELETED"
 _NONE: Final = Revision(-1, "")
 _TOGETHER: Final = 5.0
 """Seconds in which changes of the tables of one catalog are collected."""
+_COUNTED: Final = 60.0
+"""Seconds until a catalog counts what an ended run has used: of a run, a request of its own would be too much."""
 _RESTLESS_PACE: Final = 20.0
 """Runs that are not at rest to reconcile per second after a list. Each reads its Pod live."""
 ModelT = TypeVar("ModelT", bound=ApiModel)
@@ -214,7 +216,8 @@ class ChangeRouter:
         # A new object of the same name may refer to another catalog.
         catalogs = {Key(Kind.CATALOG, key.namespace, each.catalog) for each in (before, after) if each is not None}
         urgent = {each for each in catalogs if self._is_urgent(each, before, after)}
-        self._enqueue_soon(catalogs - urgent)
+        is_only_use = before is not None and after is not None and after.is_only_use(before)
+        self._enqueue_soon(catalogs - urgent, _COUNTED if is_only_use else _TOGETHER)
         return urgent
 
     def _is_urgent(self, catalog: Key, before: TableSummary | None, after: TableSummary | None) -> bool:
@@ -271,10 +274,10 @@ class ChangeRouter:
         concerned = {key} if held or not self._cache.is_at_rest(key) else set()
         return concerned | ({key_of(Kind.POD, body)} if orphan else set())
 
-    def _enqueue_soon(self, catalogs: Iterable[Key]) -> None:
+    def _enqueue_soon(self, catalogs: Iterable[Key], delay: float) -> None:
         """Enqueues catalogs with a delay: tables are often created, and fail at a storage, within the same seconds."""
         for catalog in sorted(catalogs):
-            self.enqueue_after(catalog, _TOGETHER)
+            self.enqueue_after(catalog, delay)
 
     def _claim(self, key: Key, body: Manifest | None) -> set[Key]:
         """Other claimants of the table's place, and tables that may start because it uses less."""

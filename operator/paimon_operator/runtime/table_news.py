@@ -7,7 +7,7 @@ of tables that are created together then cost their catalog a pass every few sec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from paimon_operator.api.reasons import Reason
@@ -25,18 +25,25 @@ class TableSummary:
     foreign_writers: ForeignWriters
     unreachable_storage: Reason | None
     """Without the time: a table that fails again for the same reason is no news to its catalog."""
+    ended_runs: object
+    """Runs that its usage counts."""
 
     @classmethod
     def of(cls, body: Manifest) -> Self:
         """From a table as the API server stores it, or as the cache keeps it."""
         spec: Mapping[str, Any] = body.get("spec") or {}
-        failing = unreachable_storage_of(body)
+        failing, usage = unreachable_storage_of(body), (body.get("status") or {}).get("usage")
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
             reached=reached_warehouse(body),
             foreign_writers=foreign_writers_of(body),
             unreachable_storage=failing.reason if failing else None,
+            ended_runs=usage.get("runs") if isinstance(usage, Mapping) else None,
         )
+
+    def is_only_use(self, before: Self) -> bool:
+        """Whether nothing but an ended run is new since `before`."""
+        return replace(self, ended_runs=before.ended_runs) == before
 
     def is_urgent(self, before: Self, place: str | None) -> bool:
         """Whether a change from `before` is urgent for the catalog, whose status names `place`.
