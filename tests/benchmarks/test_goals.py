@@ -10,7 +10,8 @@ from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear, too_
 from tools.benchmarks.fleet.__main__ import missed as missed_requests
 from tools.benchmarks.fleet.history import missed_with_history
 from tools.benchmarks.fleet.long_life import Reading, grown
-from tools.benchmarks.fleet.neighbour import Waits, slowed
+from tools.benchmarks.fleet.neighbour import STEADY, Waits
+from tools.benchmarks.fleet.neighbour import missed as missed_beside
 from tools.benchmarks.fleet.operator_figures import Figures
 from tools.benchmarks.observe_fleet import Cost, missed
 
@@ -144,16 +145,27 @@ def test_a_restart_with_three_past_runs_of_each_table_may_list_them_and_no_more(
     assert missed_with_history(1000, [restart], peak) == found
 
 
+SLOW = "steady: 5.00 times as long, goal 2"
+
+
 @pytest.mark.parametrize(
-    ("sentence", "operators", "plain", "times"),
+    ("sentence", "namespace", "operators", "plain", "found"),
     [
-        ("as alone", 0.06, 0.03, 1.0),
-        ("the API server takes five times as long, and so does the wait", 0.3, 0.15, 1.0),
-        ("only the wait is longer", 0.12, 0.03, 2.0),
+        ("at the goal", STEADY, 0.12, 0.03, []),
+        ("with the API server", STEADY, 0.3, 0.15, [SLOW]),
+        ("by itself", STEADY, 0.3, 0.03, [SLOW, "steady: grows 5.00 times as much as a client's, goal 2"]),
+        ("with the API server, which one after the other are too much for", "file", 0.3, 0.15, []),
+        (
+            "by itself, beside tables one after the other",
+            "file",
+            0.3,
+            0.03,
+            ["file: grows 5.00 times as much as a client's, goal 2"],
+        ),
     ],
 )
-def test_a_wait_beside_other_tables_is_compared_with_what_the_api_server_takes_then(
-    sentence: str, operators: float, plain: float, times: float
+def test_a_wait_beside_other_tables_that_grows_too_much_is_named(
+    sentence: str, namespace: str, operators: float, plain: float, found: list[str]
 ) -> None:
     beside, alone = Waits([operators] * 9, [plain] * 9), Waits([0.06] * 9, [0.03] * 9)
-    assert slowed(beside, alone) == pytest.approx(times), sentence
+    assert missed_beside(namespace, beside, alone) == found, sentence

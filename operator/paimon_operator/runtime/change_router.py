@@ -26,7 +26,7 @@ from paimon_operator.core.naming import (
     observed_catalog,
 )
 from paimon_operator.core.ports import Kind, Manifest
-from paimon_operator.core.spec.place import place_of_warehouse
+from paimon_operator.core.spec.place import reached_elsewhere
 from paimon_operator.core.spec.table_head import AnyTable, TableHead
 from paimon_operator.core.table.budgets import Budgets
 from paimon_operator.core.table.run_slots import RunSlots
@@ -43,7 +43,7 @@ _NONE: Final = Revision(-1, "")
 _TOGETHER: Final = 5.0
 """Seconds in which changes of the tables of one catalog are collected."""
 _COUNTED: Final = 60.0
-"""Seconds until a catalog counts what an ended run has used: of a run, a request of its own would be too much."""
+"""Seconds in which ended runs of its tables are collected before a catalog counts them, with one request for all."""
 _RESTLESS_PACE: Final = 20.0
 """Runs that are not at rest to reconcile per second after a list. Each reads its Pod live."""
 ModelT = TypeVar("ModelT", bound=ApiModel)
@@ -216,8 +216,8 @@ class ChangeRouter:
         # A new object of the same name may refer to another catalog.
         catalogs = {Key(Kind.CATALOG, key.namespace, each.catalog) for each in (before, after) if each is not None}
         urgent = {each for each in catalogs if self._is_urgent(each, before, after)}
-        is_only_use = before is not None and after is not None and after.is_only_use(before)
-        self._enqueue_soon(catalogs - urgent, _COUNTED if is_only_use else _TOGETHER)
+        only_runs = before is not None and after is not None and after.differs_only_by_runs(before)
+        self._enqueue_soon(catalogs - urgent, _COUNTED if only_runs else _TOGETHER)
         return urgent
 
     def _is_urgent(self, catalog: Key, before: TableSummary | None, after: TableSummary | None) -> bool:
@@ -330,8 +330,7 @@ def _part_for_tables(catalog: Manifest | None) -> tuple[object, ...]:
         return ()
     meta: Mapping[str, Any] = catalog["metadata"]
     annotations = meta.get("annotations") or {}  # those that the cache keeps
-    elsewhere = model.status.place if model.status.place not in (None, place_of_warehouse(model)) else None
-    return meta.get("uid"), meta.get("deletionTimestamp"), annotations, elsewhere, catalog["spec"]
+    return meta.get("uid"), meta.get("deletionTimestamp"), annotations, reached_elsewhere(model), catalog["spec"]
 
 
 def _affected_runs(key: Key, known: Manifest | None, body: Manifest | None) -> set[Key]:

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from paimon_operator.api.reasons import Reason
 from paimon_operator.core.catalog.reachability import reached_warehouse, unreachable_storage_of
+from paimon_operator.core.catalog.usage import ended_runs
 from paimon_operator.core.commits.foreign_commits import ForeignWriters, foreign_writers_of
 from paimon_operator.core.ports import Manifest
 
@@ -25,24 +26,23 @@ class TableSummary:
     foreign_writers: ForeignWriters
     unreachable_storage: Reason | None
     """Without the time: a table that fails again for the same reason is no news to its catalog."""
-    ended_runs: object
-    """Runs that its usage counts."""
+    ended_runs: int
 
     @classmethod
     def of(cls, body: Manifest) -> Self:
         """From a table as the API server stores it, or as the cache keeps it."""
         spec: Mapping[str, Any] = body.get("spec") or {}
-        failing, usage = unreachable_storage_of(body), (body.get("status") or {}).get("usage")
+        failing = unreachable_storage_of(body)
         return cls(
             catalog=(spec.get("catalogRef") or {}).get("name", ""),
             reached=reached_warehouse(body),
             foreign_writers=foreign_writers_of(body),
             unreachable_storage=failing.reason if failing else None,
-            ended_runs=usage.get("runs") if isinstance(usage, Mapping) else None,
+            ended_runs=ended_runs(body),
         )
 
-    def is_only_use(self, before: Self) -> bool:
-        """Whether nothing but an ended run is new since `before`."""
+    def differs_only_by_runs(self, before: Self) -> bool:
+        """Whether nothing but ended runs is new since `before`: the least urgent of all news."""
         return replace(self, ended_runs=before.ended_runs) == before
 
     def is_urgent(self, before: Self, place: str | None) -> bool:

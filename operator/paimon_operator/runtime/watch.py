@@ -47,7 +47,7 @@ class NoMemories(ResourceMemories):
 class NoComparison(kopf.DiffBaseStorage):
     """What kopf compares of an object with its last version: nothing, since only other kinds of handlers ask for it.
 
-    Otherwise kopf copies each object of a list and of an event, which takes it three quarters of its time.
+    Otherwise kopf copies each object of a list and of an event, which takes most of its time.
     """
 
     def build(self, **_: Any) -> kopf.BodyEssence:

@@ -2,9 +2,9 @@
 
 `python -m tools.benchmarks.fleet.neighbour [TABLES]`, by default beside 5,000. The operator has one core. The tables of
 the other namespace come once at a steady rate, and once as `kubectl create -f` of a file creates them, each as soon as
-the one before is stored. Beside each wait a plain client sends the operator's requests itself, in a namespace that no
-operator watches: what they take is the API server's part. It fails where the 99th percentile of the waits, as a
-multiple of that of the client, is more than twice what it is without the other tables.
+the one before is stored. After each wait a plain client sends the operator's requests itself, in a namespace that no
+operator watches: what they take is the API server's part. It fails where the 99th percentile beside the steady ones is
+more than twice that without them, and where it grows more than twice as much as that of the client.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from tools.benchmarks.fleet.stage import create_table, operator_on_one_core, ser
 QUIET: Final = "quiet"
 UNWATCHED: Final = "unwatched"
 ALONE: Final = "alone"
-RATES: Final = {"steady": 20, "file": 0}
+STEADY: Final = "steady"
+RATES: Final = {STEADY: 20, "file": 0}
 """Namespace -> tables that are created in it in a second. 0: one after the other."""
 ALONE_S: Final = 120
 """How long is measured without other tables."""
-FEWEST: Final = 50
+FEWEST: Final = 100
 """So many waits must be measured beside each of the other namespaces."""
 GOAL: Final = 2.0
 Noise = AbstractContextManager[subprocess.Popen[bytes]]
@@ -142,7 +143,7 @@ async def measure(server: ApiServer, operator: OperatorProcess, tables: int) -> 
 
 def p99(waits: Sequence[float]) -> float:
     """The 99th percentile."""
-    return statistics.quantiles(waits, n=100, method="inclusive")[98]
+    return statistics.quantiles(waits, n=100)[98]
 
 
 def _named(namespace: str, tables: int) -> str:
@@ -156,9 +157,14 @@ def _cells(waits: Sequence[float], alone: Sequence[float]) -> str:
     return f"{statistics.median(waits):.3f} | {p99(waits):.3f} | {p99(waits) / p99(alone):.1f}"
 
 
-def slowed(waits: Waits, alone: Waits) -> float:
-    """How many times the waits grow beside other tables, at the 99th percentile and in units of the client's."""
-    return p99(waits.operators) / p99(waits.plain) / (p99(alone.operators) / p99(alone.plain))
+def missed(namespace: str, beside: Waits, alone: Waits) -> list[str]:
+    """The goals that the waits beside the tables of a namespace have missed."""
+    longer = p99(beside.operators) / p99(alone.operators)
+    than_plain = longer / (p99(beside.plain) / p99(alone.plain))
+    found = [f"{namespace}: {longer:.2f} times as long, goal {GOAL:g}"] if namespace == STEADY and longer > GOAL else []
+    if than_plain > GOAL:
+        found += [f"{namespace}: grows {than_plain:.2f} times as much as a client's, goal {GOAL:g}"]
+    return found
 
 
 def _run(tables: int) -> dict[str, Waits]:
@@ -181,10 +187,9 @@ def main(arguments: Sequence[str]) -> int:
     for name, each in measured.items():
         what = f"{_named(name, tables)}, {len(each.operators)} times"
         print(f"| {what} | {_cells(each.operators, alone.operators)} | {_cells(each.plain, alone.plain)} |")
-    slower = {name: slowed(each, alone) for name, each in measured.items() if name in RATES}
-    for name, ratio in slower.items():
-        print(f"{_named(name, tables)}: {ratio:.2f} times as many of the client's, goal {GOAL:g}")
-    return 0 if max(slower.values()) <= GOAL else 1
+    problems = [each for name in RATES for each in missed(name, measured[name], alone)]
+    print("\n".join(problems))
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -224,7 +224,7 @@ class CatalogStatus(ApiModel):
     reached_at: Time | None = None
     """Time at which the operator first saw that a run has reached the warehouse."""
     usage: CatalogUsage | None = None
-    """Resources that the runs of its tables used. A run is counted within a minute after its end."""
+    """Resources that the runs of its tables used. A run is counted about a minute after its end."""
 
 
 class PaimonCatalog(ApiModel):

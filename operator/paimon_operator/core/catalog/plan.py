@@ -22,7 +22,7 @@ from paimon_operator.core.conditions import Finding, false, idle, report, stalle
 from paimon_operator.core.config import OperatorFacts
 from paimon_operator.core.decision import Decision
 from paimon_operator.core.ports import Manifest
-from paimon_operator.core.spec.place import place_of_warehouse
+from paimon_operator.core.spec.place import place_of_warehouse, reached_elsewhere
 from paimon_operator.core.storage.commit_protection import Protection
 from paimon_operator.core.validation.catalog import catalog_problems, summarise
 from paimon_operator.errors import SpecError
@@ -126,7 +126,7 @@ def _with_place(catalog: PaimonCatalog, observed: CatalogObserved, now: datetime
     if not _is_reached(catalog, observed):
         return catalog
     place, since = place_of_warehouse(catalog), catalog.status.reached_at
-    if since is None or catalog.status.place not in (None, place) or backoff.is_ahead(since, now):
+    if since is None or reached_elsewhere(catalog) is not None or backoff.is_ahead(since, now):
         since = to_the_second(now)
     known = {"place": place, "reached_at": since}
     return catalog.model_copy(update={"status": catalog.status.model_copy(update=known)})
@@ -138,7 +138,7 @@ def _is_reached(catalog: PaimonCatalog, observed: CatalogObserved) -> bool:
     A table of release 0.1 was established on the server that the catalog had before any move.
     """
     place = place_of_warehouse(catalog)
-    return place in observed.warehouses or ("" in observed.warehouses and catalog.status.place in (None, place))
+    return place in observed.warehouses or ("" in observed.warehouses and reached_elsewhere(catalog) is None)
 
 
 def _overlapping(other: Warehouse, catalog: PaimonCatalog) -> tuple[Finding, ...]:

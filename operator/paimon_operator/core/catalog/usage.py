@@ -25,8 +25,7 @@ class UsageSums:
 
     def add(self, table: Manifest) -> None:
         """Adds what a table has used. One whose usage does not fit its model counts as nothing."""
-        usage = (table.get("status") or {}).get("usage")
-        if not isinstance(usage, Mapping):
+        if not (usage := _usage_of(table)):
             return
         for name in _SUMMED:
             self.totals[name] += _number(usage, name)
@@ -44,6 +43,16 @@ class UsageSums:
             maintenance_day=day,
             maintenance_pod_seconds=self.maintenance[day],
         )
+
+
+def ended_runs(table: Manifest) -> int:
+    """How many ended runs of `table` (plain JSON) are in the sums."""
+    return _number(_usage_of(table), "runs")
+
+
+def _usage_of(table: Manifest) -> Mapping[str, Any]:
+    usage = (table.get("status") or {}).get("usage")
+    return usage if isinstance(usage, Mapping) else {}
 
 
 def _number(usage: Mapping[str, Any], name: str) -> int:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from paimon_operator.api.catalog.spec import PaimonCatalog
-from paimon_operator.core.spec.place import place_of_warehouse
+from paimon_operator.core.spec.place import place_of_warehouse, reached_elsewhere
 
 CatalogKey = tuple[str, str]
 """Namespace and name."""
@@ -102,7 +102,7 @@ def _warehouse(catalog: PaimonCatalog) -> Warehouse:
         name=catalog.metadata.name,
         uid=catalog.metadata.uid,
         # After a move of the endpoint, the time belongs to the earlier place until a run has reached the new one.
-        reached_at=catalog.status.reached_at if catalog.status.place in (None, place) else None,
+        reached_at=catalog.status.reached_at if reached_elsewhere(catalog) is None else None,
     )
 
 

@@ -23,6 +23,12 @@ def _place_of_warehouse(catalog: PaimonCatalog) -> str:
 _PLACES: Final = ResultOfEach(_place_of_warehouse)
 
 
+def reached_elsewhere(catalog: PaimonCatalog) -> str | None:
+    """The place as which runs have reached the warehouse, if the manifest means another one; None if it does not."""
+    known = catalog.status.place
+    return None if known == place_of_warehouse(catalog) else known
+
+
 def place_of(table: AnyTable, catalog: PaimonCatalog) -> str:
     """The directory that Paimon gives the table by default, in the warehouse on its server."""
     return f"{place_of_warehouse(catalog)}/{table.spec.database}.db/{table_name(table)}"

@@ -13,7 +13,7 @@ from paimon_operator.core import schedule
 from paimon_operator.core.by_identity import ResultOfEach
 from paimon_operator.core.config import Accounts, OperatorFacts
 from paimon_operator.core.spec.context import WINDOWS
-from paimon_operator.core.spec.place import place_of_warehouse
+from paimon_operator.core.spec.place import place_of_warehouse, reached_elsewhere
 from paimon_operator.core.spec.size import size_of
 from paimon_operator.core.storage import metastore_of, storage_of
 from paimon_operator.core.validation.catalog_shape import catalog_shape
@@ -79,8 +79,8 @@ _BLOCKING: Final = ResultOfEach[PaimonCatalog, _Blocking](lambda _: _Blocking())
 
 def _moved_storage(catalog: PaimonCatalog) -> Iterator[SpecError]:
     """Another server than the one that the tables are on: they would be missing there, or others would be found."""
-    known, moved = catalog.status.place, catalog.metadata.annotations.get(STORAGE_MOVED) == "true"
-    if known is None or moved or known == place_of_warehouse(catalog):
+    known, moved = reached_elsewhere(catalog), catalog.metadata.annotations.get(STORAGE_MOVED) == "true"
+    if known is None or moved:
         return
     yield SpecError(
         "spec.storage",
