@@ -48,7 +48,8 @@ def _may_expire_changelogs(table: Any, retention: Any) -> bool:
     Both engines fail then: ExpireChangelogImpl.expireUntil.
     """
     manager = table.changelogManager() if "changelogManager" in dir(table) else table.snapshotManager()
-    earliest, latest = manager.earliestLongLivedChangelogId(), table.snapshotManager().latestSnapshotId()
+    earliest = manager.earliestLongLivedChangelogId()
+    latest = None if earliest is None else table.snapshotManager().latestSnapshotId()
     if earliest is None or latest is None:
         return False
     return int(latest) - int(retention.getChangelogRetainMin()) + 1 > int(earliest)

@@ -115,7 +115,7 @@ class FileCommits:
 
 def inspect_commits(job: Job, session: Session, *, adopts: bool) -> Seen:
     """Inspects the commits since `job.since_snapshot`. `adopts`: the run may take over a table."""
-    table = session.find_table()
+    table = session.table_found
     if table is None:
         return Seen(seen_snapshot=0)
     return inspected(job, JavaCommits(table), owner_of(table), adopts=adopts)

@@ -27,6 +27,7 @@ class Measured:
     """One measurement of the table, in the two forms that a result has."""
 
     table: ResultTable
+    schema: TableSchema
     observation: Observation | None = None
     """What it was measured by; None: Paimon has counted."""
 
@@ -55,15 +56,14 @@ def measure_table(session: Session, table: Any, *, pins: bool = True, before: Me
 
     `pins`: also what tags, branches and consumers keep. What `before` has read of the same table is not read again.
     """
-    schema = schema_of(table)
-    if table.snapshotManager().latestSnapshotId() is None:  # (a new table: nothing else needs to be started)
-        return Measured(of_contents(None, schema))
+    schema, known = _schema_since(before, table), before.observation if before is not None else None
+    if known is None and table.snapshotManager().latestSnapshotId() is None:
+        return Measured(of_contents(None, schema), schema)  # (a new table: nothing else needs to be started)
     try:
-        known = before.observation if before is not None else None
         return measured(files_for(session), location_of(session.job), schema, pins=pins, known=known)
     except UnreadableError as error:
         log_step(f"Paimon counts the files: {error}")
-    return Measured(_counted(session, table, schema))
+    return Measured(_counted(session, table, schema), schema)
 
 
 def files_for(session: Session) -> MetadataFiles:
@@ -86,9 +86,9 @@ def measured(
     seen = observer.observe(None if known is None else replace(known, hint=None))
     contents, table = seen.contents, of_contents(seen.contents, schema, measured_at)
     if contents is None or not pins:
-        return Measured(table, seen)
+        return Measured(table, schema, seen)
     found = read_pins(observer.manifests, contents.snapshot, contents.earliest)
-    return Measured(replace(table, pins=found.shown, pins_count=found.count), seen)
+    return Measured(replace(table, pins=found.shown, pins_count=found.count), schema, seen)
 
 
 def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
@@ -106,6 +106,13 @@ def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
         oldest_snapshot=time_text(int(earliest.timeMillis())),
         **{name: counts[name] for name in names},
     )
+
+
+def _schema_since(before: Measured | None, table: Any) -> TableSchema:
+    """The schema of `table` (Java FileStoreTable), which is mostly the one of the measurement before."""
+    if before is not None and before.schema.id == int(table.schema().id()):
+        return before.schema
+    return schema_of(table)
 
 
 def schema_of(table: Any) -> TableSchema:

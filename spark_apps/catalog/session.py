@@ -140,15 +140,28 @@ class Session:
                 raise explained from error
             raise
 
+    @cached_property
+    def table_found(self) -> Any:
+        """The table (Java FileStoreTable) as the run has found it when it began, or None. Read once."""
+        return self.find_table()
+
+    def table_at_start(self) -> Any:
+        """As `table`, for an operation that begins with it: the look for foreign commits has read it just before."""
+        return self._own(self.table_found)
+
     def table(self) -> Any:
         """The current table (Java FileStoreTable). Raises RunError when it does not exist or has another owner."""
-        found = self.existing_table()
-        require_own(self.job, found)
-        return found
+        return self._own(self.find_table())
 
     def existing_table(self) -> Any:
         """The current table (Java FileStoreTable), regardless of its owner. Raises RunError when it does not exist."""
-        found = self.find_table()
+        return self._existing(self.find_table())
+
+    def _own(self, found: Any) -> Any:
+        require_own(self.job, self._existing(found))
+        return found
+
+    def _existing(self, found: Any) -> Any:
         if found is None:
             raise RunError(
                 "Environment",

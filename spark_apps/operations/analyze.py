@@ -22,7 +22,7 @@ def run(job: Job, session: Session) -> Outcome:
             "use a newer engine",
             field="spec.type",
         )
-    before = measure_table(session, session.table(), pins=False)
+    before = measure_table(session, session.table_at_start(), pins=False)
     if before.table.snapshot_id is not None:
         name = qualified(CATALOG, job.table.database, job.table.name)
         session.spark.sql(f"ANALYZE TABLE {name} COMPUTE STATISTICS FOR ALL COLUMNS")

@@ -56,7 +56,7 @@ def run(job: Job, session: Session) -> Outcome:
     With `verify` in the job, it raises RunError if a commit of this run has changed rows.
     """
     compact = job.parameters_as(PARAMETERS)
-    table = session.table()
+    table = session.table_at_start()
     refuse_mixing_buckets(job, table)
     arguments = _arguments(job, compact, table, session)
     _refuse_cross_partition(job, table)
@@ -111,7 +111,7 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
         scope = scope_of(job, files, schema, thresholds, _idle_since(compact))
     if scope.partitions:
         return None
-    measured = Measured(of_contents(scope.contents, schema))
+    measured = Measured(of_contents(scope.contents, schema), schema)
     return outcome_between(measured, measured, compacted_partitions=0)
 
 

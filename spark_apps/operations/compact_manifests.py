@@ -23,7 +23,7 @@ def run(job: Job, session: Session) -> Outcome:
             "use an engine that can",
             field="spec.type",
         )
-    before = measure_table(session, session.table(), pins=False)
+    before = measure_table(session, session.table_at_start(), pins=False)
     if before.table.snapshot_id is not None:
         session.spark.sql(call(_PROCEDURE, {"table": qualified(job.table.database, job.table.name)})).collect()
     after = measure_table(session, session.table(), before=before)

@@ -39,7 +39,7 @@ MOST: Final = 10_000
 def run(job: Job, session: Session) -> Outcome:
     """Drops the partitions that are due. The files go when the snapshots that have them expire."""
     expire = job.parameters_as(PARAMETERS)
-    table = session.table()
+    table = session.table_at_start()
     refuse_while_rescaling(job, table, "its partitions are compared with those before it")
     _refuse_unsupported(job, expire, table)
     limit = now() - 1000 * expire.expiration_seconds

@@ -45,7 +45,7 @@ FIELDS = {
 def run(job: Job, session: Session) -> Outcome:
     """Expires all snapshots beyond the retention, once the tags that are due keep theirs."""
     expire = job.parameters_as(PARAMETERS)
-    table = session.table()
+    table = session.table_at_start()
     retention = _checked(expire, table, session)
     before = measure_table(session, table, pins=False)
     resolve_all_entries(job, session, table)
@@ -66,7 +66,7 @@ def without_jvm(job: Job, engine: Engine, files: TimedFiles) -> Outcome | None: 
         return None
     if not is_certainly_nothing_due(job.parameters_as(PARAMETERS), schema, files, location, now()):
         return None
-    measured = Measured(of_contents(Observer(files, location, schema).observe().contents, schema))
+    measured = Measured(of_contents(Observer(files, location, schema).observe().contents, schema), schema)
     return outcome_between(measured, measured, expired=0)
 
 

@@ -40,7 +40,7 @@ MOST: Final = 10_000
 def run(job: Job, session: Session) -> Outcome:
     """Marks the partitions that are done and have no mark, or one that is older than their newest file."""
     asked = job.parameters_as(PARAMETERS)
-    table = session.table()
+    table = session.table_at_start()
     _refuse_unsupported(job, asked, table)
     how = TimeFormat(asked.timestamp_pattern, asked.timestamp_formatter, asked.time_zone, f"{FIELD}.timestampFormatter")
     marks, reader = DoneMarks(session, table), PartitionReader(session, table)

@@ -26,7 +26,7 @@ from spark_apps.loading.ledger import ledgers_of
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.schema.column_types import column_type
-from spark_apps.schema.declared import declared_schema, schema_of
+from spark_apps.schema.declared import declared_schema
 from spark_apps.schema.drift import SchemasOfTable
 from spark_apps.schema.drift_at_provision import DriftAtProvision
 from spark_apps.schema.edit import Edit, planned_edit
@@ -46,7 +46,7 @@ def run(job: Job, session: Session) -> Outcome:
     """Makes the table match the job, or raises RunError and leaves it unchanged."""
     provision = job.parameters_as(PARAMETERS)
     wanted = _wanted_schema(provision, session)
-    table = session.find_table() or register_own_table(job, session)
+    table = session.table_found or register_own_table(job, session)
     if table is None:
         _refuse_missing(job, provision)
         _refuse_foreign_files(session)
@@ -82,10 +82,9 @@ def _found(session: Session, drift: ResultDrift, *, mixed: bool = False, **more:
 
     `mixed`: a rescale has to make the table whole before anything else is written.
     """
-    table = session.existing_table()
-    measured = measure_table(session, table).table
-    measured = dataclasses.replace(measured, rescaling=measured.rescaling or mixed or None)
-    return Outcome(table=measured, columns_digest=schema_of(table).columns_digest, drift=drift, **more)
+    found = measure_table(session, session.existing_table())
+    measured = dataclasses.replace(found.table, rescaling=found.table.rescaling or mixed or None)
+    return Outcome(table=measured, columns_digest=found.schema.columns_digest, drift=drift, **more)
 
 
 def _created(session: Session, provision: ProvisionParameters) -> ResultDrift:

@@ -56,7 +56,7 @@ _OUTSIDE_COMMIT: Final = "OutsideCommit"
 
 def run(job: Job, session: Session) -> Outcome:
     """Does it by Paimon's FileIO. Raises RunError for a reference that cannot be read."""
-    session.table()  # (it is there, and has its owner's mark)
+    session.table_at_start()  # (it is there, and has its owner's mark)
     with _explained():
         return _outcome(_work(job, JavaStorage(session)))
 

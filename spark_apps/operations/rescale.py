@@ -46,7 +46,7 @@ MOST_NAMED = 3
 def run(job: Job, session: Session) -> Outcome:
     """Rewrites the next partitions, and completes the rescale after the last one."""
     rescale = job.parameters_as(PARAMETERS)
-    table = session.table()
+    table = session.table_at_start()
     before = measure_table(session, table, pins=False)
     layout = read_layout(session, table)
     if tag_of(table) is None:

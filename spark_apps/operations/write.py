@@ -36,7 +36,7 @@ PARAMETERS = WriteParameters
 def run(job: Job, session: Session) -> Outcome:
     """Loads the files that are due, or reports the commit that an earlier attempt of this run has made."""
     write = job.parameters_as(PARAMETERS)
-    table = session.table()
+    table = session.table_at_start()
     refuse_mixing_buckets(job, table)
     ledger = open_ledger(session, write.ledger, table)
     unknown = resolve_open_entries(ledger, table)

@@ -268,7 +268,8 @@ class ManySnapshots:
     def __init__(self, latest: int, foreign: int) -> None:
         self.latest, self.foreign, self.read = latest, foreign, list[int]()
 
-    def find_table(self) -> ManySnapshots:
+    @property
+    def table_found(self) -> ManySnapshots:
         return self
 
     def snapshotManager(self) -> ManySnapshots:  # noqa: N802  (Java's name)

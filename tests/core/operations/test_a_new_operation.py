@@ -185,7 +185,7 @@ def a_session(tags: dict[str, int]) -> SimpleNamespace:
     """A session without a JVM for a table that does not exist yet."""
     nothing = SimpleNamespace(release_stale_locks=lambda _: None)
     return SimpleNamespace(
-        tags=tags, metastore=nothing, storage=nothing, open=lambda: None, close=lambda: None, find_table=lambda: None
+        tags=tags, metastore=nothing, storage=nothing, open=lambda: None, close=lambda: None, table_found=None
     )
 
 

@@ -14,11 +14,14 @@ class Table:
 
     def __init__(self, snapshots: list[int], changelogs: list[int], earliest: int | None = 1) -> None:
         self.snapshots, self.changelogs, self.earliest = snapshots, changelogs, earliest
+        self.asked = 0
+        """How often for the latest snapshot."""
 
     def snapshotManager(self) -> Self:  # noqa: N802
         return self
 
     def latestSnapshotId(self) -> int:  # noqa: N802
+        self.asked += 1
         return 99
 
     def earliestLongLivedChangelogId(self) -> int | None:  # noqa: N802
@@ -78,3 +81,4 @@ def test_changelogs_expire_only_where_more_exist_than_the_smallest_number(
     table = Table(snapshots=[0], changelogs=[0], earliest=earliest)
     assert expire_all_snapshots(table, Limits()) == 0
     assert 1 - len(table.changelogs) == calls, sentence
+    assert table.asked == (earliest is not None), "four requests to S3, for nothing where there is no changelog"

@@ -1,4 +1,4 @@
-"""Sessions of several threads in one JVM."""
+"""Sessions of several threads in one JVM, and what a session reads of its table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
+import pytest
+
+from spark_apps.catalog import foreign_commits
+from spark_apps.catalog.metastores.filesystem import Filesystem
 from spark_apps.catalog.session import Session
+from spark_apps.failures.errors import RunError
+from tests.spark_apps.jobs import job
 
 
 def test_one_thread_at_a_time_opens_its_session() -> None:
@@ -31,3 +38,39 @@ def test_one_thread_at_a_time_opens_its_session() -> None:
     with ThreadPoolExecutor(3) as threads:
         list(threads.map(opened, range(3)))
     assert not second.is_set()
+
+
+class Catalog:
+    """A catalog (Java) that counts how often the table is read."""
+
+    def __init__(self, owner: str) -> None:
+        self.owner, self.reads = owner, 0
+
+    def getTable(self, _: object) -> Any:  # noqa: N802
+        self.reads += 1
+        schema = SimpleNamespace(options=lambda: {"paimon-operator.owner": self.owner})
+        return SimpleNamespace(schema=lambda: schema, snapshotManager=lambda: self)
+
+    def latestSnapshotId(self) -> int:  # noqa: N802
+        return 0
+
+
+def session_of(catalog: Catalog) -> Session:
+    unused: Any = None
+    session = Session(job(), unused, Filesystem(), unused)
+    session.__dict__.update(catalog=catalog, jvm=MagicMock())
+    return session
+
+
+def test_an_operation_begins_with_the_table_that_the_look_for_foreign_commits_has_read() -> None:
+    catalog = Catalog(owner="o")
+    session = session_of(catalog)
+    foreign_commits.inspect_commits(session.job, session, adopts=False)
+    begun, later = session.table_at_start(), session.table()
+    assert catalog.reads == 2, "once for both, and once more for what has changed since"
+    assert begun is not later
+
+
+def test_a_table_of_another_owner_is_no_start() -> None:
+    with pytest.raises(RunError, match="is owned by"):
+        session_of(Catalog(owner="cluster/shop/other")).table_at_start()

@@ -1,0 +1,79 @@
+"""Measurements of one table, one after the other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from paimon_contract.job import JobCatalog
+from paimon_engines.loader import load_engine
+from spark_apps.catalog.measure import Measured, measure_table
+from tests.spark_apps.jobs import job
+from tests.support.fabricated_avro import data_file
+from tests.support.fabricated_table import FabricatedTable, schema_document
+
+
+class JavaTable:
+    """The table as Java has opened it. Counts what is asked of its storage."""
+
+    def __init__(self, table: FabricatedTable, schema_id: int = 0) -> None:
+        self.table, self.schema_id = table, schema_id
+        self.asked = {"schema": 0, "latest": 0}
+
+    def schema(self) -> Any:
+        return SimpleNamespace(id=lambda: self.schema_id)
+
+    def schemaManager(self) -> Any:  # noqa: N802
+        def schema(id_: int) -> Any:
+            self.asked["schema"] += 1
+            text = json.dumps(schema_document(id=id_))
+            return SimpleNamespace(toString=lambda: text)
+
+        return SimpleNamespace(schema=schema)
+
+    def snapshotManager(self) -> Any:  # noqa: N802
+        def latest() -> int | None:
+            self.asked["latest"] += 1
+            return 1 if self.table.live else None
+
+        return SimpleNamespace(latestSnapshotId=latest)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> FabricatedTable:
+    return FabricatedTable(tmp_path / "shop.db" / "orders").write_schema()
+
+
+def measure(table: JavaTable, root: Path, before: Measured | None = None) -> Measured:
+    engine = load_engine("paimon-1.4")
+    session: Any = SimpleNamespace(job=job(catalog=JobCatalog(root.as_uri(), "filesystem")), engine=engine)
+    return measure_table(session, table, before=before)
+
+
+def test_the_second_measurement_asks_java_for_nothing(table: FabricatedTable, tmp_path: Path) -> None:
+    table.commit([data_file("a", level=0, rows=5)])
+    java = JavaTable(table)
+    before = measure(java, tmp_path)
+    table.commit([data_file("b", level=0, rows=7)])
+    after = measure(java, tmp_path, before)
+    assert (before.table.rows, after.table.rows) == (5, 12)
+    assert java.asked == {"schema": 1, "latest": 1}
+
+
+def test_a_newer_schema_is_read(table: FabricatedTable, tmp_path: Path) -> None:
+    table.commit([data_file("a", level=0, rows=5)])
+    before = measure(JavaTable(table), tmp_path)
+    altered = JavaTable(table, schema_id=1)
+    assert measure(altered, tmp_path, before).table.schema_id == 1
+    assert altered.asked["schema"] == 1
+
+
+def test_the_first_snapshot_is_found_by_the_second_measurement(table: FabricatedTable, tmp_path: Path) -> None:
+    java = JavaTable(table)
+    before = measure(java, tmp_path)
+    table.commit([data_file("a", level=0, rows=5)])
+    assert (before.table.snapshot_id, measure(java, tmp_path, before).table.snapshot_id) == (None, 1)
