@@ -51,14 +51,17 @@ def outcome_between(before: Measured, after: Measured, **more: Any) -> Outcome:
     return Outcome(table=after.table, before=before.measure, after=after.measure, **more)
 
 
-def measure_table(session: Session, table: Any, *, pins: bool = True, before: Measured | None = None) -> Measured:
+def measure_table(
+    session: Session, table: Any, *, pins: bool = True, before: Measured | None = None, is_new: bool = False
+) -> Measured:
     """Measures `table` (Java FileStoreTable), by Paimon itself only where its metadata cannot be read otherwise.
 
     `pins`: also what tags, branches and consumers keep. What `before` has read of the same table is not read again.
+    `is_new`: the table has hardly a snapshot. Without one, nothing is started that could read it.
     """
     schema, known = _schema_since(before, table), before.observation if before is not None else None
-    if known is None and table.snapshotManager().latestSnapshotId() is None:
-        return Measured(of_contents(None, schema), schema)  # (a new table: nothing else needs to be started)
+    if is_new and table.snapshotManager().latestSnapshotId() is None:
+        return Measured(of_contents(None, schema), schema)
     try:
         return measured(files_for(session), location_of(session.job), schema, pins=pins, known=known)
     except UnreadableError as error:
@@ -92,9 +95,11 @@ def measured(
 
 
 def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
-    """What Paimon counts of a table with a snapshot."""
+    """What Paimon counts."""
     base = replace(of_schema(schema), measured_at=now_text())
     latest = table.snapshotManager().latestSnapshot()
+    if latest is None:
+        return of_contents(None, schema, base.measured_at)
     target = table.coreOptions().targetFileSize(bool(schema.primary_keys))
     counts: dict[str, Any] = count_files(session, table, latest, int(target * SMALL_FILE_SHARE))
     names = (*COUNTS, *(BUCKET_COUNTS if base.bucket_mode != UNAWARE and counts["bucket_bytes_max"] else ()))

@@ -77,14 +77,15 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> None:
         planned_edit(drift, is_own=True)
 
 
-def _found(session: Session, drift: ResultDrift, *, mixed: bool = False, **more: Any) -> Outcome:
+def _found(session: Session, drift: ResultDrift, *, created: bool, mixed: bool = False, **more: Any) -> Outcome:
     """The outcome with the table as it is now, and the digests by which the operator knows its schema.
 
     `mixed`: a rescale has to make the table whole before anything else is written.
     """
-    found = measure_table(session, session.existing_table())
+    found = measure_table(session, session.existing_table(), is_new=created)
     measured = dataclasses.replace(found.table, rescaling=found.table.rescaling or mixed or None)
-    return Outcome(table=measured, columns_digest=found.schema.columns_digest, drift=drift, **more)
+    digest = found.schema.columns_digest
+    return Outcome(table=measured, columns_digest=digest, drift=drift, created=created, **more)
 
 
 def _created(session: Session, provision: ProvisionParameters) -> ResultDrift:

@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from paimon_contract.job import JobCatalog
 from paimon_engines.loader import load_engine
 from spark_apps.catalog.measure import Measured, measure_table
+from spark_apps.metadata.volume import VolumeFiles
 from tests.spark_apps.jobs import job
 from tests.support.fabricated_avro import data_file
 from tests.support.fabricated_table import FabricatedTable, schema_document
@@ -48,10 +50,21 @@ def table(tmp_path: Path) -> FabricatedTable:
     return FabricatedTable(tmp_path / "shop.db" / "orders").write_schema()
 
 
-def measure(table: JavaTable, root: Path, before: Measured | None = None) -> Measured:
+def measure(table: JavaTable, root: Path, before: Measured | None = None, *, is_new: bool = False) -> Measured:
     engine = load_engine("paimon-1.4")
     session: Any = SimpleNamespace(job=job(catalog=JobCatalog(root.as_uri(), "filesystem")), engine=engine)
-    return measure_table(session, table, before=before)
+    return measure_table(session, table, before=before, is_new=is_new)
+
+
+def test_of_a_table_that_is_only_created_no_file_is_read(table: FabricatedTable, tmp_path: Path) -> None:
+    with patch.object(VolumeFiles, "read_stamped", side_effect=AssertionError("a client of the storage was made")):
+        found = measure(JavaTable(table), tmp_path, is_new=True)
+    assert (found.table.snapshot_id, found.table.rows) == (None, 0)
+
+
+def test_somebody_has_already_written_to_a_new_table(table: FabricatedTable, tmp_path: Path) -> None:
+    table.commit([data_file("a", level=0, rows=5)])
+    assert measure(JavaTable(table), tmp_path, is_new=True).table.rows == 5
 
 
 def test_the_second_measurement_asks_java_for_nothing(table: FabricatedTable, tmp_path: Path) -> None:
@@ -61,7 +74,7 @@ def test_the_second_measurement_asks_java_for_nothing(table: FabricatedTable, tm
     table.commit([data_file("b", level=0, rows=7)])
     after = measure(java, tmp_path, before)
     assert (before.table.rows, after.table.rows) == (5, 12)
-    assert java.asked == {"schema": 1, "latest": 1}
+    assert java.asked == {"schema": 1, "latest": 0}
 
 
 def test_a_newer_schema_is_read(table: FabricatedTable, tmp_path: Path) -> None:
