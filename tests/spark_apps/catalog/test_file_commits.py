@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from paimon_contract.job import Job, JobCatalog
+from paimon_contract.job import Job
 from paimon_contract.result import Seen
-from paimon_engines.loader import load_engine
-from paimon_schema.option_changes import OWNER_OPTION
-from spark_apps.catalog.foreign_commits import FileCommits, inspect_commits, inspected
+from spark_apps.catalog.foreign_commits import FileCommits, inspected
 from spark_apps.metadata.snapshots import SnapshotFiles
 from spark_apps.metadata.volume import VolumeFiles
 from tests.spark_apps.jobs import job
@@ -93,39 +90,3 @@ def test_after_a_rollback_by_hand_the_commits_in_place_of_the_inspected_ones_are
     made.commit([], commitUser="etl", timeMillis=1_900_000_000_000)
     made.commit([], commitUser=OURS, timeMillis=1_900_000_000_000)
     assert foreign(seen(made, inspecting(3, since_commit=known))) == 2
-
-
-class JavaTable:
-    """The table as Java has opened it, which says that its latest snapshot is the 7th."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def schema(self) -> Any:
-        return SimpleNamespace(options=lambda: {OWNER_OPTION: OWNER})
-
-    def snapshotManager(self) -> Any:  # noqa: N802
-        self.asked += 1
-        kind = SimpleNamespace(toString=lambda: "APPEND")
-        of = {"commitUser": OURS, "commitKind": kind, "timeMillis": 1, "commitIdentifier": 1}
-        commit = SimpleNamespace(**{name: lambda value=value: value for name, value in of.items()})
-        return SimpleNamespace(latestSnapshotId=lambda: 7, snapshot=lambda _: commit)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "damage", "asked", "snapshot"),
-    [
-        ("a plain table is read without Java", None, False, 2),
-        ("Java reads what Python cannot", b"no snapshot", True, 7),
-    ],
-)
-def test_a_run_looks_for_foreign_commits(
-    tmp_path: Path, sentence: str, damage: bytes | None, asked: bool, snapshot: int
-) -> None:
-    made, java = table(tmp_path / "shop.db" / "orders", OURS, OURS), JavaTable()
-    if damage is not None:
-        made.snapshot_file(2).write_bytes(damage)
-    of = inspecting(None, catalog=JobCatalog(tmp_path.as_uri(), "filesystem"))
-    session: Any = SimpleNamespace(job=of, engine=load_engine("paimon-1.4"), table_found=java)
-    assert inspect_commits(of, session, adopts=False).seen_snapshot == snapshot, sentence
-    assert bool(java.asked) is asked, sentence

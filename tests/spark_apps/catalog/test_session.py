@@ -10,8 +10,6 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from paimon_contract.job import JobCatalog
-from paimon_engines.loader import load_engine
 from spark_apps.catalog import foreign_commits
 from spark_apps.catalog.metastores.filesystem import Filesystem
 from spark_apps.catalog.session import Session
@@ -51,13 +49,15 @@ class Catalog:
     def getTable(self, _: object) -> Any:  # noqa: N802
         self.reads += 1
         schema = SimpleNamespace(options=lambda: {"paimon-operator.owner": self.owner})
-        return SimpleNamespace(schema=lambda: schema)
+        return SimpleNamespace(schema=lambda: schema, snapshotManager=lambda: self)
+
+    def latestSnapshotId(self) -> int:  # noqa: N802
+        return 0
 
 
 def session_of(catalog: Catalog) -> Session:
     unused: Any = None
-    of = job(catalog=JobCatalog("file:///nowhere", "filesystem"))
-    session = Session(of, load_engine("paimon-1.4"), Filesystem(), unused)
+    session = Session(job(), unused, Filesystem(), unused)
     session.__dict__.update(catalog=catalog, jvm=MagicMock())
     return session
 
