@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from spark_apps.catalog.session import Session
+from spark_apps.failures.causes import is_caused_by
 
 CALL_LIMIT: Final = {"snapshot.expire.limit": "1000"}
 """Snapshots per call, as Paimon's option, whose default is 10 or 50: the paths of their files are in memory at once."""
@@ -35,11 +36,32 @@ def expire_all_snapshots(table: Any, retention: Any) -> int:
 
     Returns the number of snapshots. Those that a tag or a consumer needs stay.
     """
-    per_call = int(retention.getSnapshotMaxDeletes())
-    expired = _until_fewer(per_call, table.newExpireSnapshots().config(retention))
+    expire = table.newExpireSnapshots().config(retention)
+    try:
+        expired = _until_fewer(int(retention.getSnapshotMaxDeletes()), expire)
+    except Exception as error:
+        if not is_caused_by(error, "FileAlreadyExistsException"):
+            raise
+        _remove_copied_changelog(table)
+        expired = _until_fewer(int(retention.getSnapshotMaxDeletes()), expire)
     if _may_expire_changelogs(table, retention):
         _until_fewer(int(retention.getChangelogMaxDeletes()), table.newExpireChangelog().config(retention))
     return expired
+
+
+def _remove_copied_changelog(table: Any) -> None:
+    """Removes the changelog of the earliest snapshot, if there is one.
+
+    An expiry writes it just before it deletes the snapshot. After a kill in between, both are there. Paimon 0.9 does
+    not replace such a file: every later expiry of the table would fail (SnapshotManager.commitChangelog).
+    """
+    earliest = table.snapshotManager().earliestSnapshotId()
+    table.fileIO().deleteQuietly(_changelogs_of(table).longLivedChangelogPath(earliest))
+
+
+def _changelogs_of(table: Any) -> Any:
+    """The manager (Java) of the changelogs that have outlived their snapshots."""
+    return table.changelogManager() if "changelogManager" in dir(table) else table.snapshotManager()
 
 
 def _may_expire_changelogs(table: Any, retention: Any) -> bool:
@@ -47,8 +69,7 @@ def _may_expire_changelogs(table: Any, retention: Any) -> bool:
 
     Both engines fail then: ExpireChangelogImpl.expireUntil.
     """
-    manager = table.changelogManager() if "changelogManager" in dir(table) else table.snapshotManager()
-    earliest = manager.earliestLongLivedChangelogId()
+    earliest = _changelogs_of(table).earliestLongLivedChangelogId()
     latest = None if earliest is None else table.snapshotManager().latestSnapshotId()
     if earliest is None or latest is None:
         return False

@@ -59,7 +59,7 @@ def measure_table(
     `pins`: also what tags, branches and consumers keep. What `before` has read of the same table is not read again.
     `is_new`: the table has hardly a snapshot. Without one, nothing is started that could read it.
     """
-    schema, known = _schema_since(before, table), before.observation if before is not None else None
+    schema, known = schema_of(table), before.observation if before is not None else None
     if is_new and table.snapshotManager().latestSnapshotId() is None:
         return Measured(of_contents(None, schema), schema)
     try:
@@ -85,8 +85,10 @@ def measured(
     """Measures the table at `location`, of which `schema` is the latest schema. Raises UnreadableError."""
     observer = Observer(files, location, schema)
     measured_at = now_text()
-    # Without its hint, `known` says nothing of the snapshots: LATEST does not change when some of them expire.
-    seen = observer.observe(None if known is None else replace(known, hint=None))
+    # Without its hint, `known` says nothing of the snapshots: LATEST does not change when some of them expire. Where
+    # there were none, the absence of LATEST would count as that of snapshots.
+    had_some = known is not None and known.contents is not None
+    seen = observer.observe(replace(known, hint=None) if known is not None and had_some else None)
     contents, table = seen.contents, of_contents(seen.contents, schema, measured_at)
     if contents is None or not pins:
         return Measured(table, schema, seen)
@@ -111,13 +113,6 @@ def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:
         oldest_snapshot=time_text(int(earliest.timeMillis())),
         **{name: counts[name] for name in names},
     )
-
-
-def _schema_since(before: Measured | None, table: Any) -> TableSchema:
-    """The schema of `table` (Java FileStoreTable), which is mostly the one of the measurement before."""
-    if before is not None and before.schema.id == int(table.schema().id()):
-        return before.schema
-    return schema_of(table)
 
 
 def schema_of(table: Any) -> TableSchema:

@@ -146,7 +146,10 @@ class Session:
         return self.find_table()
 
     def table_at_start(self) -> Any:
-        """As `table`, for an operation that begins with it: the look for foreign commits has read it just before."""
+        """As `table`, for an operation that begins with it: the look for foreign commits has read it just before.
+
+        So its owner is that of before the look, which takes as long as the reads of the snapshots since the last run.
+        """
         return self._own(self.table_found)
 
     def table(self) -> Any:

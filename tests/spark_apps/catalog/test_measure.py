@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,17 +23,17 @@ from tests.support.fabricated_table import FabricatedTable, schema_document
 class JavaTable:
     """The table as Java has opened it. Counts what is asked of its storage."""
 
-    def __init__(self, table: FabricatedTable, schema_id: int = 0) -> None:
-        self.table, self.schema_id = table, schema_id
+    def __init__(self, table: FabricatedTable, options: Mapping[str, str] | None = None) -> None:
+        self.table, self.options = table, options or {"bucket": "4"}
         self.asked = {"schema": 0, "latest": 0}
 
     def schema(self) -> Any:
-        return SimpleNamespace(id=lambda: self.schema_id)
+        return SimpleNamespace(id=lambda: 0)
 
     def schemaManager(self) -> Any:  # noqa: N802
         def schema(id_: int) -> Any:
             self.asked["schema"] += 1
-            text = json.dumps(schema_document(id=id_))
+            text = json.dumps(schema_document(id=id_, options=self.options))
             return SimpleNamespace(toString=lambda: text)
 
         return SimpleNamespace(schema=schema)
@@ -67,26 +68,31 @@ def test_somebody_has_already_written_to_a_new_table(table: FabricatedTable, tmp
     assert measure(JavaTable(table), tmp_path, is_new=True).table.rows == 5
 
 
-def test_the_second_measurement_asks_java_for_nothing(table: FabricatedTable, tmp_path: Path) -> None:
+def test_no_measurement_asks_java_for_the_latest_snapshot(table: FabricatedTable, tmp_path: Path) -> None:
     table.commit([data_file("a", level=0, rows=5)])
     java = JavaTable(table)
     before = measure(java, tmp_path)
     table.commit([data_file("b", level=0, rows=7)])
     after = measure(java, tmp_path, before)
     assert (before.table.rows, after.table.rows) == (5, 12)
-    assert java.asked == {"schema": 1, "latest": 0}
+    assert java.asked == {"schema": 2, "latest": 0}
 
 
-def test_a_newer_schema_is_read(table: FabricatedTable, tmp_path: Path) -> None:
+def test_a_table_that_was_replaced_by_one_with_the_same_schema_number_is_noticed(
+    table: FabricatedTable, tmp_path: Path
+) -> None:
     table.commit([data_file("a", level=0, rows=5)])
     before = measure(JavaTable(table), tmp_path)
-    altered = JavaTable(table, schema_id=1)
-    assert measure(altered, tmp_path, before).table.schema_id == 1
-    assert altered.asked["schema"] == 1
+    after = measure(JavaTable(table, {"bucket": "8"}), tmp_path, before)
+    assert after.table.schema_id == before.table.schema_id
+    assert (before.table.bucket_count, after.table.bucket_count) == (4, 8)
 
 
-def test_the_first_snapshot_is_found_by_the_second_measurement(table: FabricatedTable, tmp_path: Path) -> None:
+@pytest.mark.parametrize("hint", [True, False], ids=["with a hint", "before its hint is written"])
+def test_the_first_snapshot_is_found_by_the_second_measurement(
+    table: FabricatedTable, tmp_path: Path, hint: bool
+) -> None:
     java = JavaTable(table)
     before = measure(java, tmp_path)
-    table.commit([data_file("a", level=0, rows=5)])
+    table.commit([data_file("a", level=0, rows=5)], hint=hint)
     assert (before.table.snapshot_id, measure(java, tmp_path, before).table.snapshot_id) == (None, 1)
