@@ -71,10 +71,10 @@ unit: $(SPARK_STAMP) ## Tests of the code alone: no network, no server
 coverage: COVERED = --cov --cov-report=term:skip-covered
 coverage: unit ## The same with the branch coverage of core and api: twice as long; fails below the value in pyproject.toml
 
-properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of the slow ones); half an hour
+properties: $(SPARK_STAMP) ## 10,000 random worlds of each property test (500 of the slow ones); an hour
 	mkdir -p build
-	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m worlds -o junit_family=xunit2 --timeout=5400 \
-		--seconds-to=build/seconds-properties.json --junitxml=build/junit-properties.xml $(UNIT)
+	PROPERTY_EXAMPLES=10000 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m worlds \
+		-o junit_family=xunit2 --timeout=5400 --seconds-to=build/seconds-properties.json --junitxml=build/junit-properties.xml $(UNIT)
 
 test-chart: $(STAMP) ## The chart's own suite (helm-unittest), and its alerts (promtool); seconds
 	$$($(NODE) binaries helm-unittest | tail -n 1) --strict charts/paimon-operator

@@ -36,17 +36,21 @@ def expire_all_snapshots(table: Any, retention: Any) -> int:
 
     Returns the number of snapshots. Those that a tag or a consumer needs stay.
     """
-    expire = table.newExpireSnapshots().config(retention)
-    try:
-        expired = _until_fewer(int(retention.getSnapshotMaxDeletes()), expire)
-    except Exception as error:
-        if not is_caused_by(error, "FileAlreadyExistsException"):
-            raise
-        _remove_copied_changelog(table)
-        expired = _until_fewer(int(retention.getSnapshotMaxDeletes()), expire)
+    expired = _expire_snapshots(table, retention)
     if _may_expire_changelogs(table, retention):
         _until_fewer(int(retention.getChangelogMaxDeletes()), table.newExpireChangelog().config(retention))
     return expired
+
+
+def _expire_snapshots(table: Any, retention: Any) -> int:
+    per_call, expire = int(retention.getSnapshotMaxDeletes()), table.newExpireSnapshots().config(retention)
+    try:
+        return _until_fewer(per_call, expire)
+    except Exception as error:
+        if not is_caused_by(error, "FileAlreadyExistsException"):
+            raise
+    _remove_copied_changelog(table)
+    return _until_fewer(per_call, expire)
 
 
 def _remove_copied_changelog(table: Any) -> None:

@@ -27,7 +27,6 @@ class Measured:
     """One measurement of the table, in the two forms that a result has."""
 
     table: ResultTable
-    schema: TableSchema
     observation: Observation | None = None
     """What it was measured by; None: Paimon has counted."""
 
@@ -57,16 +56,16 @@ def measure_table(
     """Measures `table` (Java FileStoreTable), by Paimon itself only where its metadata cannot be read otherwise.
 
     `pins`: also what tags, branches and consumers keep. What `before` has read of the same table is not read again.
-    `is_new`: the table has hardly a snapshot. Without one, nothing is started that could read it.
+    `is_new`: this run has created the table. As long as it has no snapshot, no client of the storage is made for it.
     """
     schema, known = schema_of(table), before.observation if before is not None else None
     if is_new and table.snapshotManager().latestSnapshotId() is None:
-        return Measured(of_contents(None, schema), schema)
+        return Measured(of_contents(None, schema))
     try:
         return measured(files_for(session), location_of(session.job), schema, pins=pins, known=known)
     except UnreadableError as error:
         log_step(f"Paimon counts the files: {error}")
-    return Measured(_counted(session, table, schema), schema)
+    return Measured(_counted(session, table, schema))
 
 
 def files_for(session: Session) -> MetadataFiles:
@@ -87,13 +86,12 @@ def measured(
     measured_at = now_text()
     # Without its hint, `known` says nothing of the snapshots: LATEST does not change when some of them expire. Where
     # there were none, the absence of LATEST would count as that of snapshots.
-    had_some = known is not None and known.contents is not None
-    seen = observer.observe(replace(known, hint=None) if known is not None and had_some else None)
+    seen = observer.observe(replace(known, hint=None) if known is not None and known.contents is not None else None)
     contents, table = seen.contents, of_contents(seen.contents, schema, measured_at)
     if contents is None or not pins:
-        return Measured(table, schema, seen)
+        return Measured(table, seen)
     found = read_pins(observer.manifests, contents.snapshot, contents.earliest)
-    return Measured(replace(table, pins=found.shown, pins_count=found.count), schema, seen)
+    return Measured(replace(table, pins=found.shown, pins_count=found.count), seen)
 
 
 def _counted(session: Session, table: Any, schema: TableSchema) -> ResultTable:

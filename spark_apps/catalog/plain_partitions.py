@@ -80,7 +80,7 @@ class PlainPartitions:
 
     def unchanged(self, **found: Any) -> Outcome:
         """The outcome of a run that changes nothing, with what it has `found`."""
-        measured = Measured(of_contents(self.contents, self.schema), self.schema)
+        measured = Measured(of_contents(self.contents, self.schema))
         return outcome_between(measured, measured, **found)
 
 

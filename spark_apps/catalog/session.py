@@ -148,7 +148,7 @@ class Session:
     def table_at_start(self) -> Any:
         """As `table`, for an operation that begins with it: the look for foreign commits has read it just before.
 
-        So its owner is that of before the look, which takes as long as the reads of the snapshots since the last run.
+        So an owner that takes the table over during that look is not noticed here.
         """
         return self._own(self.table_found)
 

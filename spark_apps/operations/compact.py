@@ -111,7 +111,7 @@ def without_jvm(job: Job, engine: Engine, files: MetadataFiles) -> Outcome | Non
         scope = scope_of(job, files, schema, thresholds, _idle_since(compact))
     if scope.partitions:
         return None
-    measured = Measured(of_contents(scope.contents, schema), schema)
+    measured = Measured(of_contents(scope.contents, schema))
     return outcome_between(measured, measured, compacted_partitions=0)
 
 

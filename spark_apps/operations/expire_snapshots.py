@@ -66,7 +66,7 @@ def without_jvm(job: Job, engine: Engine, files: TimedFiles) -> Outcome | None: 
         return None
     if not is_certainly_nothing_due(job.parameters_as(PARAMETERS), schema, files, location, now()):
         return None
-    measured = Measured(of_contents(Observer(files, location, schema).observe().contents, schema), schema)
+    measured = Measured(of_contents(Observer(files, location, schema).observe().contents, schema))
     return outcome_between(measured, measured, expired=0)
 
 

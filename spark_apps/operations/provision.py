@@ -26,7 +26,7 @@ from spark_apps.loading.ledger import ledgers_of
 from spark_apps.metadata.base import MetadataFiles
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.schema.column_types import column_type
-from spark_apps.schema.declared import declared_schema
+from spark_apps.schema.declared import declared_schema, schema_of
 from spark_apps.schema.drift import SchemasOfTable
 from spark_apps.schema.drift_at_provision import DriftAtProvision
 from spark_apps.schema.edit import Edit, planned_edit
@@ -82,9 +82,10 @@ def _found(session: Session, drift: ResultDrift, *, created: bool, mixed: bool =
 
     `mixed`: a rescale has to make the table whole before anything else is written.
     """
-    found = measure_table(session, session.existing_table(), is_new=created)
-    measured = dataclasses.replace(found.table, rescaling=found.table.rescaling or mixed or None)
-    digest = found.schema.columns_digest
+    table = session.existing_table()
+    measured = measure_table(session, table, is_new=created).table
+    measured = dataclasses.replace(measured, rescaling=measured.rescaling or mixed or None)
+    digest = schema_of(table).columns_digest
     return Outcome(table=measured, columns_digest=digest, drift=drift, created=created, **more)
 
 

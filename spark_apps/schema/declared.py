@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from paimon_contract.parameters.provision import JobColumn, ProvisionParameters
 from paimon_schema.bucket_count import with_count_of
 from paimon_schema.members import members_of
 from paimon_schema.paimon_json import from_paimon_json
-from paimon_schema.table_schema import DeclaredColumn, DeclaredSchema, TableSchema
+from paimon_schema.table_schema import DeclaredColumn, DeclaredSchema, TableSchema, read_schema_file
 from spark_apps.schema.column_types import json_form
 
 
@@ -35,6 +36,11 @@ def declared_with_count_of(has: TableSchema, provision: ProvisionParameters) -> 
         return declared
     present = {each.name for each in members_of(has).values()}
     return replace(declared, dropped=tuple(name for name in declared.dropped if name not in present))
+
+
+def schema_of(table: Any) -> TableSchema:
+    """The schema of a table (Java FileStoreTable), as its schema file has it."""
+    return read_schema_file(table.schema().toString())
 
 
 def _column(column: JobColumn, keys: tuple[str, ...]) -> DeclaredColumn:

@@ -89,9 +89,7 @@ def content(self: RunVerification, table: JavaTable, snapshot: int, *_: object) 
 @pytest.fixture(autouse=True)
 def _fabricated_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RunVerification, "_content", content)
-    monkeypatch.setattr(
-        verification, "measure_table", lambda *_, **__: Measured(ResultTable(snapshot_id=3), schema_of())
-    )
+    monkeypatch.setattr(verification, "measure_table", lambda *_, **__: Measured(ResultTable(snapshot_id=3)))
     monkeypatch.setattr(verification, "why_not_rolled_back", lambda *_: None)
     monkeypatch.setattr(verification, "files_for", lambda _: VolumeFiles())
     monkeypatch.setattr("spark_apps.catalog.foreign_commits.is_caused_by", lambda *_: True)

@@ -23,7 +23,6 @@ from spark_apps.catalog.measure import Measured
 from spark_apps.driver.dispatch import operation_of, without_jvm_of
 from spark_apps.metadata.volume import VolumeFiles
 from tests.spark_apps.jobs import job
-from tests.support.fabricated_table import schema_of
 from tests.support.whole_table import DAY_S, OWNER, WholeTable
 
 PARAMETERS: dict[str, Any] = {
@@ -61,9 +60,7 @@ def by_spark(root: Path, type_: str) -> Outcome | None:
     """The outcome of a driver whose Spark does nothing, and whose table has one manifest less after it."""
     module = operation_of(type_)
     session = MagicMock(engine=load_engine("paimon-1.4"))
-    tables = [
-        Measured(ResultTable(schema_id=0, snapshot_id=number, manifests=9 - number), schema_of()) for number in (1, 2)
-    ]
+    tables = [Measured(ResultTable(schema_id=0, snapshot_id=number, manifests=9 - number)) for number in (1, 2)]
     with patch.object(module, "measure_table", side_effect=tables):
         return module.run(of(root, type_), session)
 
