@@ -95,7 +95,7 @@ def test_changelogs_of_snapshots_with_an_index_expire(lake: Lake, options: dict[
         assert done.ok()["expired"] == latest - 1
         assert changelogs(lake) == [*range(latest - 3, latest)]
     else:
-        assert (done.code, done.error["reason"]) == (30, "DriverFailed")
+        assert (done.code, done.error["reason"]) == (30, "TableFileUnreadable")
         assert "index-manifest" in done.error["message"]
 
 
