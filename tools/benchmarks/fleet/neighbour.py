@@ -5,6 +5,8 @@ the other namespace come at two steady rates, and as `kubectl create -f` of a fi
 before is stored. After each wait a plain client sends the operator's requests itself, in a namespace that no operator
 watches: what they take is the API server's part. It fails where the 99th percentile beside those at a steady rate is
 more than twice that without them, and where it grows more than twice as much as that of the client.
+
+What measures is quiet itself: a watch reports the conditions, and a quarter of a second passes between two waits.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from paimon_operator.core.ports import Kind, Manifest
 from tests.apiserver.connected import Connected, connected
 from tests.apiserver.operator_process import OperatorProcess
 from tests.cluster.apiserver import ApiServer
+from tools.benchmarks.fleet.conditions import Conditions, has_conditions
 from tools.benchmarks.fleet.stage import create_table, operator_on_one_core, serving, until
 
 QUIET: Final = "quiet"
@@ -35,7 +38,7 @@ UNWATCHED: Final = "unwatched"
 ALONE: Final = "alone"
 RATES: Final = {"calm": 10, "steady": 20, "file": 0}
 """Namespace -> tables that are created in it in a second. 0: one after the other."""
-ALONE_S: Final = 120
+ALONE_S: Final = 240
 """How long is measured without other tables."""
 FEWEST: Final = 100
 """So many waits must be measured beside each of the other namespaces."""
@@ -45,8 +48,7 @@ Noise = AbstractContextManager[subprocess.Popen[bytes]]
 _HEADER: Final = """\
 | a new table | median s | p99 s | p99, times alone | a client: median s | p99 s | p99, times alone |
 |---|---|---|---|---|---|---|"""
-_BETWEEN_LOOKS_S: Final = 0.01
-_BETWEEN_SAMPLES_S: Final = 0.1
+_BETWEEN_SAMPLES_S: Final = 0.25
 _PATIENCE_S: Final = 300
 
 
@@ -65,38 +67,26 @@ async def waits(
 ) -> Waits:
     """The waits for a table of the quiet namespace and for one of the unwatched one, in turn, while it goes on."""
     measured = Waits([], [])
-    while goes_on():
-        number = next(numbers)
-        await asyncio.sleep(_BETWEEN_SAMPLES_S)
-        began, name = time.monotonic(), await create_table(api, QUIET, number)
-        table = await _with_conditions(api, operator, name)
-        written = time.monotonic()
-        measured.operators.append(written - began)
-        await _create_with_status(api, number, table["status"])
-        measured.plain.append(time.monotonic() - written)
+    async with Conditions.watched(api, QUIET) as conditions:
+        while goes_on():
+            operator.require_running()
+            number = next(numbers)
+            await asyncio.sleep(_BETWEEN_SAMPLES_S)
+            began, name = time.monotonic(), await create_table(api, QUIET, number)
+            table = await conditions.table_with(name, _PATIENCE_S)
+            measured.operators.append(time.monotonic() - began)
+            await asyncio.sleep(_BETWEEN_SAMPLES_S)
+            measured.plain.append(await _create_with_status(api, number, table["status"]))
     return measured
 
 
-async def _with_conditions(api: Connected, operator: OperatorProcess, name: str) -> Manifest:
-    deadline = time.monotonic() + _PATIENCE_S
-    while (table := await api.store.get(Kind.TABLE, QUIET, name)) is None or not _has_conditions(table):
-        operator.require_running()
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"table {name} has no conditions")
-        await asyncio.sleep(_BETWEEN_LOOKS_S)
-    return table
-
-
-async def _create_with_status(api: Connected, number: int, status: Manifest) -> None:
-    """What the operator sends for a new table: a read, the finalizer and the status."""
-    name = await create_table(api, UNWATCHED, number)
+async def _create_with_status(api: Connected, number: int, status: Manifest) -> float:
+    """Seconds of a table's creation and of what the operator sends for it: a read, the finalizer and the status."""
+    began, name = time.monotonic(), await create_table(api, UNWATCHED, number)
     table = await api.store.get(Kind.TABLE, UNWATCHED, name) or {}
     table = await api.store.set_finalizers(Kind.TABLE, table, [FINALIZER]) or {}
     await api.store.apply_status(Kind.TABLE, table, status)
-
-
-def _has_conditions(table: Manifest) -> bool:
-    return bool((table.get("status") or {}).get("conditions"))
+    return time.monotonic() - began
 
 
 @contextmanager
@@ -127,7 +117,7 @@ async def beside(
 
 async def _is_settled(api: Connected, namespace: str) -> bool:
     """Whether every table of the namespace has its conditions."""
-    return all(map(_has_conditions, await api.store.list(Kind.TABLE, namespace)))
+    return all(map(has_conditions, await api.store.list(Kind.TABLE, namespace)))
 
 
 async def measure(server: ApiServer, operator: OperatorProcess, tables: int) -> dict[str, Waits]:

@@ -119,7 +119,7 @@ class Column(ApiModel):
 
     model_config = validated(
         rule(
-            f"!(self.name in [{', '.join(repr(name) for name in SYSTEM_FIELDS)}]) && !self.name.startsWith('_KEY_')",
+            f"!self.name.matches('^({'|'.join(SYSTEM_FIELDS)}|_KEY_.*)$')",
             "this name is reserved by Paimon: choose another",
             path=".name",
         ),

@@ -6,16 +6,16 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import first_broken, not_larger, rule
+from paimon_operator.api.base import first_broken, rule
 from paimon_operator.api.table.retention_rules import RETENTION_RULES
-from paimon_operator.api.table.rule_terms import BUCKET, ENGINE, FORBIDDEN, KEYED, NAMES
+from paimon_operator.api.table.rule_terms import BUCKET, ENGINE, FORBIDDEN, GROUPS, KEYED, NAMES
 from paimon_operator.api.table.setting_rules import SETTING_RULES
+from paimon_operator.api.table.size_rule import SIZE_RULES
 from paimon_operator.api.table.sort_rules import SORT_RULES
 from paimon_operator.api.table.verify_rules import VERIFY_RULES
 
 _REQUIRED = "FieldValueRequired"
 _AGGREGATED = "self.schema.columns.filter(c, has(c.aggregate)).map(c, c.name)"
-_GROUPS = "self.?mergeEngine.?partialUpdate.?sequenceGroups.hasValue()"
 _FIXED_KEYS = "self.?bucket.?fixed.?keys.hasValue()"
 
 
@@ -130,24 +130,24 @@ _MERGING: Final = [
         path=".sequence.fields",
     ),
     rule(
-        f"!has(self.sequence) || !{_GROUPS}",
+        f"!has(self.sequence) || !{GROUPS}",
         "sequence must not be set with sequence groups: they have sequenceFields of their own",
         path=".sequence",
         reason=FORBIDDEN,
     ),
     # Two rules, because one over both lists exceeds the run-time cost of a single rule on the widest table.
     rule(
-        f"!{_GROUPS} || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({NAMES}, g.columns))",
+        f"!{GROUPS} || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({NAMES}, g.columns))",
         "every column of a sequence group must be one of the columns",
         path=".mergeEngine.partialUpdate.sequenceGroups",
     ),
     rule(
-        f"!{_GROUPS} || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({NAMES}, g.sequenceFields))",
+        f"!{GROUPS} || self.mergeEngine.partialUpdate.sequenceGroups.all(g, sets.contains({NAMES}, g.sequenceFields))",
         "every sequence field of a sequence group must be one of the columns",
         path=".mergeEngine.partialUpdate.sequenceGroups",
     ),
     rule(
-        f"!{_GROUPS} || !{KEYED}"
+        f"!{GROUPS} || !{KEYED}"
         " || self.mergeEngine.partialUpdate.sequenceGroups.all(g,"
         " !sets.intersects(self.schema.primaryKeys, g.columns))",
         "a primary key must not be in a sequence group",
@@ -175,39 +175,6 @@ _WORK: Final = [
 ]
 
 
-def _keys(list_: str) -> str:
-    """Bytes of a list of names, which are ASCII."""
-    return f"{list_}.map(k, k.size() + 3).sum()"
-
-
-def _options(map_: str) -> str:
-    """Bytes of a map of options; 0 if it is absent."""
-    return f"(has({map_}) ? {map_}.map(k, bytes(k).size() + bytes({map_}[k]).size() + 6).sum() : 0)"
-
-
-_AGGREGATE_BYTES: Final = (
-    "(has(c.aggregate) ? 220 + (has(c.aggregate.nestedKey) ? " + _keys("c.aggregate.nestedKey") + " : 0) : 0)"
-)
-_COLUMN_BYTES: Final = (
-    "48 + c.name.size() + c.type.size() + (has(c.comment) ? bytes(c.comment).size() : 0)"
-    " + (has(c.renamedFrom) ? c.renamedFrom.size() + 18 : 0)"
-    " + (has(c.defaultValue) ? 20 + bytes(c.defaultValue).size() : 0) + " + _AGGREGATE_BYTES
-)
-_GROUP_BYTES: Final = f"48 + {_keys('g.columns')} + {_keys('g.sequenceFields')}"
-_WRITE_BYTES: Final = "512 + (has(w.from.files.path) ? bytes(w.from.files.path).size() : 0) + " + _options("w.options")
-
-_SIZE: Final = [
-    not_larger(
-        f"self.schema.columns.map(c, {_COLUMN_BYTES}).sum()"
-        f" + (has(self.schema.droppedColumns) ? {_keys('self.schema.droppedColumns')} : 0)"
-        f" + ({_GROUPS}"
-        f" ? self.mergeEngine.partialUpdate.sequenceGroups.map(g, {_GROUP_BYTES}).sum() : 0)"
-        f" + {_options('self.options')}"
-        f" + (has(self.writes) ? self.writes.map(w, {_WRITE_BYTES}).sum() : 0)",
-        "shorten comments, types and options, or split the table",
-    )
-]
-
 SPEC_RULES: Final = [
     *_IDENTITY,
     *_BUCKETS,
@@ -217,7 +184,7 @@ SPEC_RULES: Final = [
     *SORT_RULES,
     *VERIFY_RULES,
     *_WORK,
-    *_SIZE,
+    *SIZE_RULES,
 ]
 
 
@@ -237,12 +204,21 @@ def _has(field: str, side: str) -> str:
     return f"{side}.spec.?{field.replace('.', '.?')}.hasValue()"
 
 
-def _frozen(field: str, message: str) -> dict[str, str]:
-    """Rule for a field that is immutable once the table exists. Its absence is a value of its own."""
-    present, before = _has(field, "self"), _has(field, "oldSelf")
-    # Optionals themselves are not compared: the API server cannot estimate what that costs, and refuses the rule.
-    same = f"{present} == {before} && (!{present} || self.spec.{field} == oldSelf.spec.{field})"
-    return rule(f"({same}) || {_NEW}", message, path=f".spec.{field}", reason=FORBIDDEN)
+def _frozen_keys(name: str) -> dict[str, str]:
+    """Rule for a list of the schema that is immutable once the table exists. It is absent where it is empty."""
+    now, before = f"self.spec.schema.{name}", f"oldSelf.spec.schema.{name}"
+    # Two optionals are not compared: the API server cannot estimate what that costs, and refuses the rule.
+    same = f"has({now}) ? {now} == oldSelf.spec.schema.?{name}.orValue([]) : !has({before})"
+    message = f"{name} must not change once the table exists: create another table"
+    return rule(f"({same}) || {_NEW}", message, path=f".spec.schema.{name}", reason=FORBIDDEN)
+
+
+def _frozen_sequence() -> dict[str, str]:
+    """Rule for `sequence`, whose absence is a value of its own."""
+    now, before = "self.spec.sequence", "oldSelf.spec.sequence"
+    same = f"has({now}) ? has({before}) && {now} == {before} : !has({before})"
+    message = "sequence must not change once the table exists: old files would merge by the new rule"
+    return rule(f"({same}) || {_NEW}", message, path=".spec.sequence", reason=FORBIDDEN)
 
 
 def _same(field: str, default: str) -> str:
@@ -270,9 +246,9 @@ def _frozen_merging() -> dict[str, str]:
 
 
 ROOT_RULES: Final = [
-    _frozen("schema.primaryKeys", "primaryKeys must not change once the table exists: create another table"),
-    _frozen("schema.partitionKeys", "partitionKeys must not change once the table exists: create another table"),
-    _frozen("sequence", "sequence must not change once the table exists: old files would merge by the new rule"),
+    _frozen_keys("primaryKeys"),
+    _frozen_keys("partitionKeys"),
+    _frozen_sequence(),
     _frozen_merging(),
     _frozen_value(
         "schema.partitionDefaultName",
