@@ -20,7 +20,7 @@ STORAGE ?= s3
 ENGINES ?= newest
 UNIT := tests/api tests/benchmarks tests/contract tests/core tests/engines tests/export tests/generate tests/installation tests/kube tests/lint tests/runtime tests/schema tests/spark_apps tests/support
 
-.PHONY: help venv lint format unit coverage properties test test-long long-properties long-apiserver long-node long-storages long-faults long-releases long-matrix long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet bench-long-life clean
+.PHONY: help venv lint format unit coverage properties test test-long long-properties long-apiserver long-node long-storages long-faults long-releases long-matrix long-manifests long-rescales long-histories test-chart test-apiserver test-spark test-e2e test-faults test-alone generate images image-context push load release lock up down deploy demo bench bench-fleet bench-long-life clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)$$/  \1\t\2/' | expand -t 20
@@ -132,8 +132,8 @@ test: $(SPARK_STAMP) ## Set up everything and prove all that a change can break
 	$(BIN)/python -m tests.support.engine_coverage build/junit.xml $$($(BIN)/python -c 'from tests.cluster import release; print(*release.engines())')
 
 # Each part runs whatever becomes of the one before, and is in the report as soon as it ends.
-PARTS ?= properties apiserver node storages faults releases matrix histories
-test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=properties, apiserver, node, storages, faults, releases, matrix or histories: one part)
+PARTS ?= properties apiserver node storages faults releases matrix manifests rescales histories
+test-long: $(SPARK_STAMP) ## Hours: soak, ten moments of each fault, releases, whole engine matrix; adds to docs/test-long.md (PARTS=properties, apiserver, node, storages, faults, releases, matrix, manifests, rescales or histories: one part)
 	@$(AS_FOUND); $(FAULTS_ENV); rm -f $(PARTS:%=build/junit-%.xml) $(PARTS:%=build/seconds-%.json); \
 	$(NODE) up; \
 	$(BIN)/python -m tests.cluster.release; \
@@ -174,11 +174,15 @@ long-releases:
 	$(PYTEST) -m long --junitxml=build/junit-releases.xml $(E2E_RELEASES) || code=1; \
 	exit $$code
 
-# The histories are a part of their own, so that a failure elsewhere does not cost their time again.
+# Every test of Spark runs on every engine, in four parts, so that each is proven in one sitting.
+MANIFESTS := $(addprefix tests/spark/test_,generated_manifests.py key_types.py)
+RESCALES := $(addprefix tests/spark/test_,rescale_storages.py rescale_interrupted.py executors.py)
 HISTORIES := $(addprefix tests/spark/test_,evolution_histories.py schedules.py edited_schedules.py operated_schedules.py)
-long-matrix: SELECTED = $(HISTORIES:%=--ignore=%) tests/spark
+long-matrix: SELECTED = $(patsubst %,--ignore=%,$(MANIFESTS) $(RESCALES) $(HISTORIES)) tests/spark
+long-manifests: SELECTED = $(MANIFESTS)
+long-rescales: SELECTED = $(RESCALES)
 long-histories: SELECTED = $(HISTORIES)
-long-matrix long-histories: long-%:
+long-matrix long-manifests long-rescales long-histories: long-%:
 	@code=0; $(PYTEST) --whole-matrix --seconds-to=build/seconds-$*.json --junitxml=build/junit-$*.xml \
 		$(SELECTED) || code=1; \
 	$(BIN)/python -m tests.support.measured_alone build/seconds-$*.json || code=1; \

@@ -96,14 +96,16 @@ def test_the_page_without_a_line_reports_that_none_is_recorded() -> None:
 
 
 def test_the_parts_of_the_engine_matrix_together_run_every_spark_test_on_every_engine() -> None:
-    command = ["make", "--dry-run", "--no-print-directory", "long-matrix", "long-histories"]
+    parts = ("matrix", "manifests", "rescales", "histories")
+    command = ["make", "--dry-run", "--no-print-directory", *(f"long-{part}" for part in parts)]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     calls = [each.split() for each in printed.replace("\\\n", " ").splitlines() if "--whole-matrix" in each]
-    matrix, histories = ([word for word in call if "tests/spark" in word] for call in calls)
-    assert matrix == [*(f"--ignore={each}" for each in histories), "tests/spark"]
-    names = ("evolution_histories", "schedules", "edited_schedules", "operated_schedules")
-    assert histories == [f"tests/spark/test_{each}.py" for each in names]
-    assert all((ROOT / each).exists() for each in histories)
+    matrix, *others = ([word for word in call if "tests/spark" in word] for call in calls)
+    elsewhere = [each for part in others for each in part]
+    assert matrix == [*(f"--ignore={each}" for each in elsewhere), "tests/spark"]
+    assert len(others) == len(parts) - 1
+    assert all((ROOT / each).is_file() for each in elsewhere)
+    assert len({*elsewhere}) == len(elsewhere), "a test runs in two parts"
 
 
 def test_the_committed_page_matches_the_committed_lines() -> None:
