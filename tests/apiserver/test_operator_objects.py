@@ -90,14 +90,18 @@ async def test_a_list_of_metadata_has_every_identity_and_nothing_else(
     monkeypatch.setattr("paimon_operator.kube.objects._PAGE_OF_METADATA", "2")
     async with connected(kubeconfig, namespaces=(SPACE, "default")) as api:
         for number in range(5):
-            await api.store.create(Kind.CONFIG_MAP, SPACE, config_map(f"head-{number}"))
+            await api.store.create(Kind.CONFIG_MAP, SPACE, config_map(f"head-{number}", head="yes"))
         api.requests.clear()
         found = await api.store.list_metadata(Kind.CONFIG_MAP)
         whole = await api.store.list(Kind.CONFIG_MAP, None)
+        selected = await api.store.list_metadata(Kind.CONFIG_MAP, SPACE, {"head": "yes"})
+        elsewhere = await api.store.list_metadata(Kind.CONFIG_MAP, "default", {"head": "yes"})
     keys = ("namespace", "name", "uid", "resourceVersion")
     assert found == [{"metadata": {key: item["metadata"][key] for key in keys}} for item in whole]
     assert api.requests[:3] == [("list", "ConfigMap", 200)] * 3
     assert len(found) >= 5
+    assert [each["metadata"]["name"] for each in selected] == [f"head-{number}" for number in range(5)]
+    assert elsewhere == []
 
 
 async def test_of_a_listed_object_only_the_kept_part_outlives_its_page(

@@ -150,3 +150,29 @@ async def test_a_result_of_another_run_does_not_count_for_the_run_in_turn(operat
     await driver.end()
     others = (run_of(operator, name)["status"] for name in driver.pod.runs.values() if name not in driver.performed)
     assert [each["attempts"][0]["reason"] for each in others if each.get("attempts")] == ["ResultMissing"]
+
+
+async def test_a_turn_reads_the_jobs_of_no_shared_pod(operator: OperatorInMemory) -> None:
+    """Each has those of up to fifty runs. Pods that have ended stay for minutes, and a turn costs no more by them."""
+    ended = await shared(operator)
+    await ended.finish()
+    await operator.apply(*tables("d", "e"))
+    await operator.pass_time(seconds=WINDOW_S)
+    driver = await SharedDriver.start(operator)
+    operator.store.requests.clear()
+    assert await driver.turn()
+    reads = [each.verb for each in operator.store.requests if each.kind is Kind.POD]
+    assert reads == ["list", "list_metadata"], "the Pods of the table, and which shared ones there are"
+
+
+async def test_the_begin_of_a_turn_is_one_write_of_its_run(operator: OperatorInMemory) -> None:
+    driver = await shared(operator)
+    operator.store.requests.clear()
+    assert await driver.turn()
+    await operator.settle()
+    assert [each.verb for each in operator.store.requests if each.kind is Kind.RUN] == ["apply_status"]
+    message = f"it is the run's turn in pod {driver.pod.name}"
+    (succeeded,) = [
+        each for each in run_of(operator, driver.performed[0])["status"]["conditions"] if each["type"] == "Succeeded"
+    ]
+    assert (succeeded["reason"], succeeded["message"]) == ("Running", message)

@@ -111,4 +111,4 @@ async def test_tables_end_as_without_disturbances_by_the_same_runs(kills: bool) 
         assert tables(world) == tables(undisturbed), seed
         assert world.state() == undisturbed.state(), seed
         shared += len(world.shared)
-    assert shared > 2 * len(SEEDS), "disturbances leave most runs with Pods of their own"
+    assert shared >= 2 * len(SEEDS), "disturbances leave most runs with Pods of their own"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -124,23 +124,22 @@ class ObjectStore:
         keep: Callable[[Manifest], Manifest] = whole,
     ) -> Sequence[Manifest]:
         self._before("list", kind, "")
-        wanted = (labels or {}).items()
-        found = [
-            keep(_copied(body))
-            for (each, space, _), body in sorted(self._objects.items())
-            if each is kind and namespace in (None, space) and wanted <= body["metadata"].get("labels", {}).items()
-        ]
-        return self._after("list", kind, found)
+        return self._after("list", kind, [keep(_copied(body)) for body in self._selected(kind, namespace, labels)])
 
-    async def list_metadata(self, kind: Kind) -> Sequence[Manifest]:
+    async def list_metadata(
+        self, kind: Kind, namespace: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> Sequence[Manifest]:
         self._before("list_metadata", kind, "")
         kept = ("namespace", "name", "uid", "resourceVersion")
-        found = [
-            {"metadata": {name: body["metadata"][name] for name in kept}}
-            for (each, _, _), body in sorted(self._objects.items())
-            if each is kind
-        ]
+        selected = self._selected(kind, namespace, labels)
+        found = [{"metadata": {name: body["metadata"][name] for name in kept}} for body in selected]
         return self._after("list_metadata", kind, found)
+
+    def _selected(self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None) -> Iterator[Json]:
+        wanted = (labels or {}).items()
+        for (each, space, _), body in sorted(self._objects.items()):
+            if each is kind and namespace in (None, space) and wanted <= body["metadata"].get("labels", {}).items():
+                yield body
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         self._before("create", kind, body["metadata"]["name"])

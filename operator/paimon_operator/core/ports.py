@@ -53,8 +53,10 @@ class ObjectStore(Protocol):
         `keep` returns the part of an object that is needed: nothing else of it stays in memory after its page.
         """
 
-    async def list_metadata(self, kind: Kind) -> Sequence[Manifest]:
-        """Namespace, name, UID and resourceVersion of all objects of every watched namespace, as `metadata`."""
+    async def list_metadata(
+        self, kind: Kind, namespace: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> Sequence[Manifest]:
+        """Namespace, name, UID and resourceVersion of what `list` returns, as `metadata`."""
 
     async def create(self, kind: Kind, namespace: str, body: Manifest) -> Manifest:
         """The stored object. Raises AlreadyExistsError when the name is taken."""

@@ -42,22 +42,22 @@ class KubeObjects:
         *,
         keep: Callable[[Manifest], Manifest] = whole,
     ) -> Sequence[Manifest]:
-        where = self._everywhere if namespace is None else (namespace,)
-        selector = ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items()))
-        query = [("limit", _PAGE), *([("labelSelector", selector)] if selector else [])]
         # The items of a list have neither apiVersion nor kind.
         both = {"apiVersion": RESOURCES[kind].api_version, "kind": str(kind)}
-        pages = [self._pages(kind, one, query, lambda item: keep({**both, **item})) for one in where]
+        query = [("limit", _PAGE), *_selecting(labels)]
+        pages = [self._pages(kind, one, query, lambda item: keep({**both, **item})) for one in self._in(namespace)]
         return [item for each in pages async for page in each for item in page]
 
-    async def list_metadata(self, kind: Kind) -> Sequence[Manifest]:
-        query = [("limit", _PAGE_OF_METADATA)]
-        pages = [self._pages(kind, one, query, _identity, accept=_METADATA_ALONE) for one in self._everywhere]
+    async def list_metadata(
+        self, kind: Kind, namespace: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> Sequence[Manifest]:
+        query = [("limit", _PAGE_OF_METADATA), *_selecting(labels)]
+        pages = [self._pages(kind, one, query, _identity, accept=_METADATA_ALONE) for one in self._in(namespace)]
         return [item for each in pages async for page in each for item in page]
 
-    @property
-    def _everywhere(self) -> Sequence[str | None]:
-        return self._namespaces or (None,)
+    def _in(self, namespace: str | None) -> Sequence[str | None]:
+        """The namespaces to list: the given one, or all that are watched."""
+        return (namespace,) if namespace is not None else self._namespaces or (None,)
 
     async def _pages(
         self,
@@ -138,6 +138,11 @@ class KubeObjects:
             return None
         except InvalidObjectError as error:  # the status of a failed `test` is 422
             raise StaleError(str(error), status=error.status) from error
+
+
+def _selecting(labels: Mapping[str, str] | None) -> Query:
+    selector = ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items()))
+    return [("labelSelector", selector)] if selector else []
 
 
 def _identity(item: Manifest) -> Manifest:

@@ -112,7 +112,9 @@ def wait_for_end(observed: RunObserved, attempt: Attempt, pod: PodObserved, now:
     if left <= timedelta(0):
         return stop(observed, attempts.stopping(attempt, _deadline_exceeded(observed.active_deadline)), pod, now)
     status = with_attempt(in_phase(observed.run.status, Phase.RUNNING), attempts.waiting(attempt, None, None))
-    return Step(status=status, findings=under_way(Reason.RUNNING, _progress(pod)), requeue_after=_requeue(pod, left))
+    return Step(
+        status=status, findings=under_way(Reason.RUNNING, _progress(attempt, pod)), requeue_after=_requeue(pod, left)
+    )
 
 
 def stop(observed: RunObserved, attempt: Attempt, pod: PodObserved, _now: datetime) -> Step:
@@ -163,12 +165,12 @@ def _requeue(pod: PodObserved, left: timedelta) -> timedelta:
     return min(left, MISSED_EVENT_REQUEUE) if pod.deleting else left
 
 
-def _progress(pod: PodObserved) -> str:
+def _progress(attempt: Attempt, pod: PodObserved) -> str:
     if pod.deleting:
         return f"pod {pod.name} is being deleted by someone else; the run continues once the Pod has ended"
     if pod.phase is PodPhase.UNKNOWN:
         return f"the node of pod {pod.name} does not answer"
-    return f"pod {pod.name} is running"
+    return turn.in_turn(pod.name) if attempt.shared else f"pod {pod.name} is running"
 
 
 def _duration(delta: timedelta) -> str:

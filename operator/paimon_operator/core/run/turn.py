@@ -77,7 +77,12 @@ def _begin(run: PaimonRun, launch: Launch, pod: SharedPod, now: datetime) -> Ste
     )
     update = {"next_try": None, "engine": launch.job.engine, "spark": launch.execution}
     status = with_attempt(in_phase(run.status, Phase.RUNNING), attempt).model_copy(update=update)
-    return Step(status=status, findings=under_way(Reason.RUNNING, f"its turn in pod {pod.name} has begun"))
+    return Step(status=status, findings=under_way(Reason.RUNNING, in_turn(pod.name)))
+
+
+def in_turn(pod: str) -> str:
+    """Message of a run while it has its turn, the same from its begin on: another one would be a write of each turn."""
+    return f"it is the run's turn in pod {pod}"
 
 
 def _wait(run: PaimonRun, sharing: Sharing | None) -> Step:
