@@ -16,7 +16,7 @@ NUMBER: Final = 20
 
 
 def most_bytes(schema: dict[str, Any]) -> int:
-    """Bytes of the largest value that a schema admits, as compact JSON. Maps are empty."""
+    """Bytes of the largest value that a schema admits, as compact JSON without escapes. It has no map."""
     match schema["type"]:
         case "string" if "enum" in schema:
             return max(map(len, schema["enum"])) + 2
@@ -25,7 +25,7 @@ def most_bytes(schema: dict[str, Any]) -> int:
         case "array":
             return int(schema["maxItems"]) * (most_bytes(schema["items"]) + 1) + 2
         case "object":
-            members = schema.get("properties", {}).items()
+            members = schema["properties"].items()
             return sum(len(name) + 4 + most_bytes(member) for name, member in members) + 2
         case "integer" | "boolean":
             return NUMBER
@@ -38,5 +38,7 @@ def test_what_the_rule_admits_without_counting_it_is_small_enough() -> None:
     schema = spec["schema"]["properties"]
     columns = FEW_COLUMNS * (most_bytes(schema["columns"]["items"]) + 1)
     dropped = MAX_DROPPED * (most_bytes(schema["droppedColumns"]["items"]) + 1)
-    writes = MAX_WRITES * (most_bytes(spec["writes"]["items"]) + 1)
+    write = spec["writes"]["items"]
+    del write["properties"]["options"]  # with them, all is counted
+    writes = MAX_WRITES * (most_bytes(write) + 1)
     assert columns + dropped + writes <= MAX_SPEC_BYTES - SPEC_REST_BYTES

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from paimon_operator.core.launch.batch_pod import read_batch
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import ForbiddenError
@@ -246,9 +248,14 @@ async def test_an_ended_pod_is_deleted_after_its_log_could_be_read(operator: Ope
     assert operator.store.names(Kind.POD) == []
 
 
-async def test_a_run_waits_for_the_shared_pod_of_a_run_that_was_removed_by_hand(operator: OperatorInMemory) -> None:
+@pytest.mark.parametrize("is_known", [True, False], ids=["a known Pod", "a Pod whose events are lost"])
+async def test_a_run_waits_for_the_shared_pod_of_a_run_that_was_removed_by_hand(
+    operator: OperatorInMemory, is_known: bool
+) -> None:
     driver = await shared(operator)
     await driver.turn()
+    if not is_known:
+        operator.batches._pods.clear()
     (table,) = driver.performed
     body = run_of(operator, table)
     removed = {**body, "metadata": {**body["metadata"], "finalizers": []}}

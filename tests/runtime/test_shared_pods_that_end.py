@@ -7,6 +7,7 @@ import pytest
 from paimon_contract.turns import TurnRequest
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import RetryableError
+from paimon_operator.runtime import bodies
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory
 from tests.runtime.shared_driver import (
     FACTS,
@@ -152,8 +153,12 @@ async def test_a_result_of_another_run_does_not_count_for_the_run_in_turn(operat
     assert [each["attempts"][0]["reason"] for each in others if each.get("attempts")] == ["ResultMissing"]
 
 
-async def test_a_turn_reads_the_jobs_of_no_shared_pod(operator: OperatorInMemory) -> None:
+@pytest.mark.parametrize("largest", [bodies.LARGEST, 0], ids=["kept in the cache", "too large for the cache"])
+async def test_a_turn_reads_the_jobs_of_no_shared_pod(
+    operator: OperatorInMemory, monkeypatch: pytest.MonkeyPatch, largest: int
+) -> None:
     """Each has those of up to fifty runs. Pods that have ended stay for minutes, and a turn costs no more by them."""
+    monkeypatch.setattr(bodies, "LARGEST", largest)
     ended = await shared(operator)
     await ended.finish()
     await operator.apply(*tables("d", "e"))
@@ -161,8 +166,9 @@ async def test_a_turn_reads_the_jobs_of_no_shared_pod(operator: OperatorInMemory
     driver = await SharedDriver.start(operator)
     operator.store.requests.clear()
     assert await driver.turn()
-    reads = [each.verb for each in operator.store.requests if each.kind is Kind.POD]
-    assert reads == ["list", "list_metadata"], "the Pods of the table, and which shared ones there are"
+    reads = [(each.verb, each.name) for each in operator.store.requests if each.kind is Kind.POD]
+    assert reads[:2] == [("list", ""), ("list_metadata", "")], "the Pods of the table, and which shared ones there are"
+    assert {name for _, name in reads[2:]} <= {driver.pod.name}, "its own Pod is read where the cache cannot keep it"
 
 
 async def test_the_begin_of_a_turn_is_one_write_of_its_run(operator: OperatorInMemory) -> None:

@@ -32,9 +32,9 @@ build images or clusters of their own or change the node's release, `storages` t
 `node` the other long tests of the node: lines of `node` until 2026-11-28 have all four. `histories` are random
 histories of edits and random schedules of maintenance on every engine, `manifests` the tables of generated manifests
 and each type of a key, `rescales` the rescales on each storage, those that are killed, and those with executors, and
-`matrix` is every other test of `tests/spark` on every engine: lines of `matrix` until 2026-11-29 have all three. Early
-lines are of a whole call. Seconds are those of one test with its fixtures, beside
-other tests on the same machine; nothing asserts them.
+`matrix` is every other test of `tests/spark` on every engine: lines of `matrix` until 2026-11-29 have `manifests` and
+`rescales` too. Early lines are of a whole call. Seconds are those of one test with its fixtures, beside other tests on
+the same machine; nothing asserts them.
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -103,7 +104,10 @@ def test_the_parts_of_the_engine_matrix_together_run_every_spark_test_on_every_e
     matrix, *others = ([word for word in call if "tests/spark" in word] for call in calls)
     elsewhere = [each for part in others for each in part]
     assert matrix == [*(f"--ignore={each}" for each in elsewhere), "tests/spark"]
+    assert all(others), "a part without files would run every test"
     assert len(others) == len(parts) - 1
+    (default,) = re.findall(r"^PARTS \?= (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*parts} <= {*default.split()}
     assert all((ROOT / each).is_file() for each in elsewhere)
     assert len({*elsewhere}) == len(elsewhere), "a test runs in two parts"
 

@@ -78,14 +78,17 @@ def first_broken(conditions: Mapping[str, str]) -> str:
     return "(" + "".join(f"!({condition}) ? '{name}' : " for name, condition in conditions.items()) + "'')"
 
 
-def not_larger(total: str, remedy: str, *, path: str = "") -> Json:
+def not_larger(total: str, remedy: str, *, path: str = "", unless: str = "") -> Json:
     """A CEL rule for the size of a spec; `total` is the number of bytes of its large lists and maps.
+
+    `unless`: a condition that only small specs fulfil, and that costs less.
 
     It counts the UTF-8 of all texts, and for the names of fields at least their size. Characters that JSON escapes
     count once, so that reconcile checks the size again.
     """
     limit = f"must be at most {MAX_SPEC_BYTES // 1024} KiB as JSON: {remedy}"
-    return rule(f"{total} <= {MAX_SPEC_BYTES - SPEC_REST_BYTES}", limit, path=path, reason="FieldValueForbidden")
+    small = f"{unless} || " if unless else ""
+    return rule(f"{small}{total} <= {MAX_SPEC_BYTES - SPEC_REST_BYTES}", limit, path=path, reason="FieldValueForbidden")
 
 
 def validated(*rules: Json) -> ConfigDict:

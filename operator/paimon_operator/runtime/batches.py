@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -115,6 +115,8 @@ class Batches:
         """A run -> UID of the Pod in which it has a turn."""
         self._alone: dict[Key, str] = {}
         """Runs that start alone, with their UIDs."""
+        self._ended: dict[str, str] = {}
+        """UIDs of the Pods that have ended and still exist, with their namespaces."""
         self._unshared: dict[Key, datetime] = {}
         """Catalogs -> until when their runs start alone."""
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -180,6 +182,14 @@ class Batches:
         known = self._pods.get(uid)
         return None if known is None else known.pod
 
+    def has_ended(self, uid: str) -> bool:
+        """Whether the shared Pod of this UID is known to have ended, which does not change."""
+        return uid in self._ended
+
+    def keep_ended(self, namespace: str, uids: Set[str]) -> None:
+        """Of the Pods of the namespace no others than these exist."""
+        self._ended = {uid: of for uid, of in self._ended.items() if of != namespace or uid in uids}
+
     def record_begin(self, pod: str, run: str) -> None:
         """The turn of the run with this UID is about to begin in the Pod of this UID."""
         if pod in self._pods:
@@ -229,8 +239,12 @@ class Batches:
             if phase == "Running" and not known.started:
                 known.started, known.progress = True, self._clock.now()
             return {key_of(Kind.POD, body)}
-        known_before = self._pods.pop(pod.uid, None)
-        self._close(pod.uid, known_before, None if event == "DELETED" else read_pod(body))
+        known_before, ended = self._pods.pop(pod.uid, None), None if event == "DELETED" else read_pod(body)
+        if ended is not None and ended.ended:
+            self._ended[pod.uid] = pod.namespace
+        else:
+            self._ended.pop(pod.uid, None)
+        self._close(pod.uid, known_before, ended)
         runs: Iterable[str] = () if known_before is None else pod.runs
         return {key_of(Kind.POD, body), *(Key(Kind.RUN, pod.namespace, run) for run in runs)}
 

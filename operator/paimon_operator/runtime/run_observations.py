@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from paimon_operator.api.run.spec import PaimonRun
 from paimon_operator.api.table.spec import PaimonTable
 from paimon_operator.core import naming
-from paimon_operator.core.launch.batch_pod import SharedPod, read_batch
+from paimon_operator.core.launch.batch_pod import read_batch
 from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.launch.driver_pod import config_map_of
 from paimon_operator.core.ports import Kind
@@ -85,13 +85,16 @@ class RunObservations:
             return ()
         # Their bodies are large: each has the jobs of up to fifty runs, and those that have ended stay for a while.
         listed = await store.list_metadata(Kind.POD, run.metadata.namespace, naming.all_batches())
+        batches.keep_ended(run.metadata.namespace, {each["metadata"]["uid"] for each in listed})
         found = [await self._at_a_lost_run(run.spec.table_ref.name, **each["metadata"]) for each in listed]
         return tuple(pod for pod in found if pod is not None)
 
     async def _at_a_lost_run(self, table: str, *, namespace: str, name: str, uid: str, **_: Any) -> PodObserved | None:
         """The shared Pod, if it may be performing a run of the table whose object is gone."""
         store, batches = self._dependencies.store, self._dependencies.batches
-        shared = batches.pod(uid) or await self._unknown_shared_pod(namespace, name, uid)
+        if batches.has_ended(uid):
+            return None
+        shared = batches.pod(uid) or read_batch(await store.get(Kind.POD, namespace, name) or {})
         if shared is None:
             return None
         runs = [each for each, of in shared.runs.items() if of == table and batches.may_perform(shared, each)]
@@ -100,13 +103,6 @@ class RunObservations:
         body = await store.get(Kind.POD, namespace, name)
         pod = None if body is None else read_pod(body)
         return None if pod is None or pod.uid != uid or pod.ended else pod
-
-    async def _unknown_shared_pod(self, namespace: str, name: str, uid: str) -> SharedPod | None:
-        """A shared Pod that `batches` does not know. None: it has ended, and that does not change."""
-        body = await self._dependencies.reads.other(Kind.POD, namespace, name)
-        if body is not None and body["metadata"]["uid"] != uid:
-            body = await self._dependencies.reads.other(Kind.POD, namespace, name, live=True)
-        return None if body is None or read_pod(body).ended else read_batch(body)
 
     def _sharing(self, key: Key, run: PaimonRun, table: PaimonTable | None) -> Sharing | None:
         if table is None or run.status.attempts:

@@ -18,26 +18,36 @@ from tests.apiserver.connected import Connected
 class Conditions:
     """The tables of a namespace that have conditions, as its watch reports them."""
 
-    def __init__(self) -> None:
+    def __init__(self, api: Connected, namespace: str) -> None:
         self._tables: dict[str, Manifest] = {}
         self._news = asyncio.Condition()
+        self._watching = asyncio.create_task(self._watch(api, namespace), name="watch")
 
     @classmethod
     @asynccontextmanager
     async def watched(cls, api: Connected, namespace: str) -> AsyncIterator[Conditions]:
         """The conditions of the tables while the block lasts."""
-        conditions = cls()
-        watching = asyncio.create_task(conditions._watch(api, namespace), name="watch")
+        conditions = cls(api, namespace)
         try:
             yield conditions
         finally:
-            watching.cancel()
+            conditions._watching.cancel()
             with suppress(asyncio.CancelledError):
-                await watching
+                await conditions._watching
 
     async def table_with(self, name: str, patience_s: float) -> Manifest:
-        """The table as soon as it has conditions. Raises TimeoutError if it does not get them."""
-        async with asyncio.timeout(patience_s), self._news:
+        """The table as soon as it has conditions. Raises TimeoutError if it gets none, and the error of the watch."""
+        arrival = asyncio.create_task(self._arrival(name))
+        await asyncio.wait({arrival, self._watching}, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+        if arrival.done():
+            return arrival.result()
+        arrival.cancel()
+        if self._watching.done():
+            self._watching.result()
+        raise TimeoutError(f"table {name} has no conditions")
+
+    async def _arrival(self, name: str) -> Manifest:
+        async with self._news:
             await self._news.wait_for(lambda: name in self._tables)
             return self._tables.pop(name)
 

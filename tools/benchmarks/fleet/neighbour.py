@@ -49,7 +49,7 @@ _HEADER: Final = """\
 | a new table | median s | p99 s | p99, times alone | a client: median s | p99 s | p99, times alone |
 |---|---|---|---|---|---|---|"""
 _BETWEEN_SAMPLES_S: Final = 0.25
-_PATIENCE_S: Final = 300
+_PATIENCE_S: Final = 60
 
 
 @dataclass(frozen=True)

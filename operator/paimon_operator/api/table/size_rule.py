@@ -30,7 +30,8 @@ _GROUP_BYTES: Final = f"48 + {_keys('g.columns')} + {_keys('g.sequenceFields')}"
 _WRITE_BYTES: Final = "512 + (has(w.from.files.path) ? bytes(w.from.files.path).size() : 0) + " + _options("w.options")
 
 FEW_COLUMNS: Final = 12
-"""A spec with so many of the largest columns and writes, without options and sequence groups, is small enough."""
+"""A spec with so many of the largest columns, and with all dropped columns and writes that it may have, is small enough
+without options and sequence groups."""
 _SMALL: Final = (
     f"(self.schema.columns.size() <= {FEW_COLUMNS} && !has(self.options) && !{GROUPS}"
     " && (!has(self.writes) || self.writes.all(w, !has(w.options))))"
@@ -39,12 +40,13 @@ _SMALL: Final = (
 
 SIZE_RULES: Final = [
     not_larger(
-        f"{_SMALL} || self.schema.columns.map(c, {_COLUMN_BYTES}).sum()"
+        f"self.schema.columns.map(c, {_COLUMN_BYTES}).sum()"
         f" + (has(self.schema.droppedColumns) ? {_keys('self.schema.droppedColumns')} : 0)"
         f" + ({GROUPS}"
         f" ? self.mergeEngine.partialUpdate.sequenceGroups.map(g, {_GROUP_BYTES}).sum() : 0)"
         f" + {_options('self.options')}"
         f" + (has(self.writes) ? self.writes.map(w, {_WRITE_BYTES}).sum() : 0)",
         "shorten comments, types and options, or split the table",
+        unless=_SMALL,
     )
 ]
