@@ -39,7 +39,7 @@ def declared_with_count_of(has: TableSchema, provision: ProvisionParameters) -> 
 
 
 def schema_of(table: Any) -> TableSchema:
-    """The schema of a table (Java FileStoreTable), as its schema file has it."""
+    """The schema of an open table (Java FileStoreTable), which may have options of this session."""
     return read_schema_file(table.schema().toString())
 
 

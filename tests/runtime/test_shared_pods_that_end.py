@@ -164,8 +164,10 @@ async def test_a_turn_reads_the_jobs_of_no_shared_pod(
     await operator.apply(*tables("d", "e"))
     await operator.pass_time(seconds=WINDOW_S)
     driver = await SharedDriver.start(operator)
+    operator.batches._ended["one whose deletion the watch has lost"] = SHOP
     operator.store.requests.clear()
     assert await driver.turn()
+    assert [*operator.batches._ended] == [ended.pod.uid], "nothing is kept of a Pod that does not exist"
     reads = [(each.verb, each.name) for each in operator.store.requests if each.kind is Kind.POD]
     assert reads[:2] == [("list", ""), ("list_metadata", "")], "the Pods of the table, and which shared ones there are"
     assert {name for _, name in reads[2:]} <= {driver.pod.name}, "its own Pod is read where the cache cannot keep it"

@@ -16,7 +16,7 @@ from tests.support import end_state, pods
 from tests.support.manifests import keyed_table
 from tests.support.random_examples import examples
 
-SEEDS = range(examples(2, most=50))
+SEEDS = range(examples(4, most=50))
 NOTE = {"name": "note", "type": "STRING"}
 NAMES = ("a", "b", "c")
 
@@ -111,4 +111,4 @@ async def test_tables_end_as_without_disturbances_by_the_same_runs(kills: bool) 
         assert tables(world) == tables(undisturbed), seed
         assert world.state() == undisturbed.state(), seed
         shared += len(world.shared)
-    assert shared >= 2 * len(SEEDS), "disturbances leave most runs with Pods of their own"
+    assert shared > 2 * len(SEEDS), "disturbances leave most runs with Pods of their own"

@@ -81,10 +81,9 @@ def first_broken(conditions: Mapping[str, str]) -> str:
 def not_larger(total: str, remedy: str, *, path: str = "", unless: str = "") -> Json:
     """A CEL rule for the size of a spec; `total` is the number of bytes of its large lists and maps.
 
-    `unless`: a condition that only small specs fulfil, and that costs less.
-
     It counts the UTF-8 of all texts, and for the names of fields at least their size. Characters that JSON escapes
-    count once, so that reconcile checks the size again.
+    count once, so that reconcile checks the size again. `unless` is a condition that only small specs fulfil: it costs
+    less than to count.
     """
     limit = f"must be at most {MAX_SPEC_BYTES // 1024} KiB as JSON: {remedy}"
     small = f"{unless} || " if unless else ""

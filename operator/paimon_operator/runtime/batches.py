@@ -187,7 +187,7 @@ class Batches:
         return uid in self._ended
 
     def keep_ended(self, namespace: str, uids: Set[str]) -> None:
-        """Of the Pods of the namespace no others than these exist."""
+        """Forgets the Pods of the namespace that do not exist any more: a watch may have lost that one was deleted."""
         self._ended = {uid: of for uid, of in self._ended.items() if of != namespace or uid in uids}
 
     def record_begin(self, pod: str, run: str) -> None:

@@ -12,7 +12,7 @@ Everything else is read live. This is the whole list, with what is read before w
 
 * An object counts as missing: the object. The cache never proves that something does not exist.
 * A driver Pod is created, or a turn begins: the table, the Pods of its other runs, and the run unless the same decision
-  stores its status. Two drivers must never run. Of shared Pods, which there are: the jobs in one never change.
+  stores its status. Two drivers must never run. Of shared Pods only the metadata: the jobs in one never change.
 * An object is created or deleted for a table without a write of its status before that: the table and all its runs. No
   resourceVersion guards it.
 * The finalizer of a table is removed: the table and all its runs. Its driver must have ended.

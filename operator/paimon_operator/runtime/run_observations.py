@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from collections.abc import Mapping
 
 from pydantic import ValidationError
 
@@ -86,12 +86,13 @@ class RunObservations:
         # Their bodies are large: each has the jobs of up to fifty runs, and those that have ended stay for a while.
         listed = await store.list_metadata(Kind.POD, run.metadata.namespace, naming.all_batches())
         batches.keep_ended(run.metadata.namespace, {each["metadata"]["uid"] for each in listed})
-        found = [await self._at_a_lost_run(run.spec.table_ref.name, **each["metadata"]) for each in listed]
+        found = [await self._at_a_lost_run(run.spec.table_ref.name, each["metadata"]) for each in listed]
         return tuple(pod for pod in found if pod is not None)
 
-    async def _at_a_lost_run(self, table: str, *, namespace: str, name: str, uid: str, **_: Any) -> PodObserved | None:
-        """The shared Pod, if it may be performing a run of the table whose object is gone."""
+    async def _at_a_lost_run(self, table: str, identity: Mapping[str, str]) -> PodObserved | None:
+        """The shared Pod of this metadata, if it may be performing a run of the table whose object is gone."""
         store, batches = self._dependencies.store, self._dependencies.batches
+        namespace, name, uid = identity["namespace"], identity["name"], identity["uid"]
         if batches.has_ended(uid):
             return None
         shared = batches.pod(uid) or read_batch(await store.get(Kind.POD, namespace, name) or {})
@@ -101,8 +102,7 @@ class RunObservations:
         if all([await store.get(Kind.RUN, namespace, each) is not None for each in runs]):
             return None
         body = await store.get(Kind.POD, namespace, name)
-        pod = None if body is None else read_pod(body)
-        return None if pod is None or pod.uid != uid or pod.ended else pod
+        return None if body is None else read_pod(body)
 
     def _sharing(self, key: Key, run: PaimonRun, table: PaimonTable | None) -> Sharing | None:
         if table is None or run.status.attempts:

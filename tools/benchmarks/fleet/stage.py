@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 import yaml
 
-from paimon_operator.core.ports import Kind
+from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import RetryableError
 from tests.apiserver.connected import Connected
 from tests.apiserver.crds import install
@@ -103,9 +103,8 @@ async def until_answered(ask: Callable[[], Awaitable[T]]) -> T:
             await asyncio.sleep(_AGAIN_S)
 
 
-async def create_table(api: Connected, namespace: str, number: int) -> str:
-    """Creates a suspended table and returns its name."""
+async def create_table(api: Connected, namespace: str, number: int) -> Manifest:
+    """Creates a suspended table and returns it."""
     name = f"t{number}"
     body = keyed_table(metadata__name=name, metadata__namespace=namespace, spec__writes=REMOVED, spec__suspend=True)
-    await api.store.create(Kind.TABLE, namespace, body)
-    return name
+    return await api.store.create(Kind.TABLE, namespace, body)

@@ -30,13 +30,12 @@ _GROUP_BYTES: Final = f"48 + {_keys('g.columns')} + {_keys('g.sequenceFields')}"
 _WRITE_BYTES: Final = "512 + (has(w.from.files.path) ? bytes(w.from.files.path).size() : 0) + " + _options("w.options")
 
 FEW_COLUMNS: Final = 12
-"""A spec with so many of the largest columns, and with all dropped columns and writes that it may have, is small enough
-without options and sequence groups."""
+"""So many of the largest columns are small enough, with all the dropped columns and writes that a spec may have."""
 _SMALL: Final = (
     f"(self.schema.columns.size() <= {FEW_COLUMNS} && !has(self.options) && !{GROUPS}"
     " && (!has(self.writes) || self.writes.all(w, !has(w.options))))"
 )
-"""Most tables are small by this, and it reads no column: each read copies all properties of one."""
+"""Whether the spec has few columns, no options and no sequence groups. This reads no column, and holds for most."""
 
 SIZE_RULES: Final = [
     not_larger(

@@ -170,7 +170,7 @@ def _progress(attempt: Attempt, pod: PodObserved) -> str:
         return f"pod {pod.name} is being deleted by someone else; the run continues once the Pod has ended"
     if pod.phase is PodPhase.UNKNOWN:
         return f"the node of pod {pod.name} does not answer"
-    return turn.in_turn(pod.name) if attempt.shared else f"pod {pod.name} is running"
+    return turn.turn_message(pod.name) if attempt.shared else f"pod {pod.name} is running"
 
 
 def _duration(delta: timedelta) -> str:

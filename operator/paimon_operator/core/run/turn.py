@@ -77,11 +77,11 @@ def _begin(run: PaimonRun, launch: Launch, pod: SharedPod, now: datetime) -> Ste
     )
     update = {"next_try": None, "engine": launch.job.engine, "spark": launch.execution}
     status = with_attempt(in_phase(run.status, Phase.RUNNING), attempt).model_copy(update=update)
-    return Step(status=status, findings=under_way(Reason.RUNNING, in_turn(pod.name)))
+    return Step(status=status, findings=under_way(Reason.RUNNING, turn_message(pod.name)))
 
 
-def in_turn(pod: str) -> str:
-    """Message of a run while it has its turn, the same from its begin on: another one would be a write of each turn."""
+def turn_message(pod: str) -> str:
+    """Message of a run from the begin of its turn on. Another one after the begin would cost each turn a write."""
     return f"it is the run's turn in pod {pod}"
 
 
