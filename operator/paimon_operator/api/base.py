@@ -90,9 +90,18 @@ def not_larger(total: str, remedy: str, *, path: str = "", unless: str = "") -> 
     return rule(f"{small}{total} <= {MAX_SPEC_BYTES - SPEC_REST_BYTES}", limit, path=path, reason="FieldValueForbidden")
 
 
+def with_rules(*rules: Json) -> Json:
+    """Schema of a value with CEL rules for the CRD. `self` is the value.
+
+    A rule about a single field belongs to that field: the API server copies all properties of an object at each read
+    of one.
+    """
+    return {"x-kubernetes-validations": list(rules)}
+
+
 def validated(*rules: Json) -> ConfigDict:
     """Model configuration with CEL rules for the CRD."""
-    return ConfigDict(json_schema_extra={"x-kubernetes-validations": list(rules)})
+    return ConfigDict(json_schema_extra=with_rules(*rules))
 
 
 def keyed_by(*keys: str) -> Json:
@@ -137,7 +146,7 @@ DURATION_PATTERN: Final = r"^[1-9][0-9]{0,4}(s|m|h|d)$"
 def _at_most(days: int) -> Json:
     """Schema of a duration with a longest value: a Pod's deadline is a 32-bit number of seconds."""
     limit = rule(f"self <= duration('{24 * days}h')", f"must be at most {days}d")
-    return {"format": "duration", "x-kubernetes-validations": [limit]}
+    return {"format": "duration"} | with_rules(limit)
 
 
 LONGEST_DEADLINE_D: Final = 30

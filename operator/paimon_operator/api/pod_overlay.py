@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import ApiModel, ResourceName, cel_list, rule
+from paimon_operator.api.base import ApiModel, ResourceName, cel_list, rule, with_rules
 
 _LABEL_VALUE: Final = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
 RESERVED_WORDS: Final = (
@@ -37,17 +37,13 @@ _OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}
 """Schema of a Kubernetes type. The API server checks it when the Pod is created; an error shows as NotPermitted."""
 
 LabelValue = Annotated[str, Field(pattern=_LABEL_VALUE, max_length=63)]
-Labels = Annotated[
-    dict[str, LabelValue], Field(max_length=20, json_schema_extra={"x-kubernetes-validations": [_KEYS, _FREE_KEYS]})
-]
+Labels = Annotated[dict[str, LabelValue], Field(max_length=20, json_schema_extra=with_rules(_KEYS, _FREE_KEYS))]
 Annotations = Annotated[
     dict[str, Annotated[str, Field(max_length=1024)]],
-    Field(max_length=20, json_schema_extra={"x-kubernetes-validations": [_KEYS, _FREE_KEYS]}),
+    Field(max_length=20, json_schema_extra=with_rules(_KEYS, _FREE_KEYS)),
 ]
-NodeSelector = Annotated[
-    dict[str, LabelValue], Field(max_length=20, json_schema_extra={"x-kubernetes-validations": [_KEYS]})
-]
-PriorityClassName = Annotated[ResourceName, Field(json_schema_extra={"x-kubernetes-validations": [_NOT_OF_THE_SYSTEM]})]
+NodeSelector = Annotated[dict[str, LabelValue], Field(max_length=20, json_schema_extra=with_rules(_KEYS))]
+PriorityClassName = Annotated[ResourceName, Field(json_schema_extra=with_rules(_NOT_OF_THE_SYSTEM))]
 Open = Annotated[dict[str, Any], Field(json_schema_extra=_OPEN)]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import ApiModel, LocalRef, OptionValue, rule, validated
+from paimon_operator.api.base import ApiModel, LocalRef, OptionValue, rule, validated, with_rules
 
 _PART: Final = "[A-Za-z0-9][A-Za-z0-9._-]*"
 
@@ -37,18 +37,16 @@ HdfsOptions = Annotated[
     dict[str, OptionValue],
     Field(
         max_length=40,
-        json_schema_extra={
-            "x-kubernetes-validations": [
-                rule(
-                    f"self.all(k, {_PERMITTED})",
-                    "only options of the HDFS client may be set: dfs.client.*, ipc.client.* and a few more; the"
-                    " ConfigMap names the servers",
-                    reason="FieldValueForbidden",
-                    message_expression=f"'option ' + self.filter(k, !{_PERMITTED})[0] + ' is not one that may be set:"
-                    " docs/storage.md lists them; the ConfigMap names the servers'",
-                )
-            ]
-        },
+        json_schema_extra=with_rules(
+            rule(
+                f"self.all(k, {_PERMITTED})",
+                "only options of the HDFS client may be set: dfs.client.*, ipc.client.* and a few more; the"
+                " ConfigMap names the servers",
+                reason="FieldValueForbidden",
+                message_expression=f"'option ' + self.filter(k, !{_PERMITTED})[0] + ' is not one that may be set:"
+                " docs/storage.md lists them; the ConfigMap names the servers'",
+            )
+        ),
     ),
 ]
 """Option -> value as text."""

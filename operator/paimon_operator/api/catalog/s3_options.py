@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import OptionValue, rule
+from paimon_operator.api.base import OptionValue, rule, with_rules
 
 PREFIXES: Final = ("s3.", "fs.s3a.")
 """Prefix of the options of Paimon's S3 client, and of the client that reads input files."""
@@ -68,6 +68,6 @@ def is_credential(key: str) -> bool:
 
 S3Options = Annotated[
     dict[str, OptionValue],
-    Field(max_length=40, json_schema_extra={"x-kubernetes-validations": _RULES}),
+    Field(max_length=40, json_schema_extra=with_rules(*_RULES)),
 ]
 """Option -> value as text."""

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import DURATION_PATTERN, ApiModel, Cron, rule
+from paimon_operator.api.base import DURATION_PATTERN, ApiModel, Cron, rule, with_rules
 
 MAX_WINDOWS: Final = 16
 SHORTEST_WINDOW_S: Final = 60
@@ -20,7 +20,7 @@ WindowDuration = Annotated[
     Field(
         pattern=DURATION_PATTERN,
         max_length=6,
-        json_schema_extra={"format": "duration", "x-kubernetes-validations": _BOUNDS},
+        json_schema_extra={"format": "duration"} | with_rules(*_BOUNDS),
     ),
 ]
 

@@ -16,6 +16,7 @@ from paimon_operator.api.base import (
     ShortName,
     Time,
     rule,
+    with_rules,
 )
 from paimon_operator.api.policies import BackoffLimit
 from paimon_operator.api.run.status import BY_OPERATOR, Expectation, RunStatus, RunTrigger, RunType
@@ -52,11 +53,9 @@ class PaimonRunSpec(ApiModel):
     # own, the CRD is composed of all of them (generate/run_types.py), and `member_of` reads one.
     model_config = ConfigDict(
         extra="allow",
-        json_schema_extra={
-            "x-kubernetes-validations": [
-                rule("self == oldSelf", "spec must not change: make a new PaimonRun", reason="FieldValueForbidden")
-            ]
-        },
+        json_schema_extra=with_rules(
+            rule("self == oldSelf", "spec must not change: make a new PaimonRun", reason="FieldValueForbidden")
+        ),
     )
 
     table_ref: TableRef

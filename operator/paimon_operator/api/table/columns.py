@@ -7,7 +7,18 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import MAX_COLUMNS, ApiModel, ColumnName, Positive, cel_list, keyed_by, rule, validated
+from paimon_operator.api.base import (
+    MAX_COLUMNS,
+    ApiModel,
+    ColumnName,
+    Json,
+    Positive,
+    cel_list,
+    keyed_by,
+    rule,
+    validated,
+    with_rules,
+)
 
 TYPE_WORDS = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "CHAR", "VARCHAR", "STRING",
@@ -33,8 +44,27 @@ TypeText = Annotated[
         pattern=r"^(?i:" + "|".join(sorted(TYPE_WORDS, key=len, reverse=True)) + r")([ (<][A-Za-z0-9_ ,()<>]*)?$",
         min_length=1,
         max_length=2048,
+        json_schema_extra=with_rules(
+            rule(
+                "!(self.upperAscii() in ['TIMESTAMP', 'TIMESTAMP NOT NULL',"
+                " 'TIMESTAMP_LTZ', 'TIMESTAMP_LTZ NOT NULL'])",
+                "Spark and Paimon read a timestamp without precision differently: "
+                "write TIMESTAMP(6) (no time zone) or TIMESTAMP_LTZ(6) (an instant)",
+            ),
+            rule(
+                "!(self.upperAscii() in ['DECIMAL', 'CHAR', 'ARRAY', 'MAP', 'ROW'])",
+                "this type needs its parameters: DECIMAL(12,2), CHAR(8), ARRAY<INT>, MAP<STRING, INT>, ROW<a INT>",
+            ),
+        ),
     ),
 ]
+_NOT_RESERVED: Final = rule(
+    f"!self.matches('^({'|'.join(SYSTEM_FIELDS)}|_KEY_.*)$')", "this name is reserved by Paimon: choose another"
+)
+
+
+def _no_key_twice(kind: str) -> Json:
+    return rule("self.all(k, self.exists_one(o, o == k))", f"a {kind} key must not be listed twice")
 
 
 _WITH_DEFAULT = "self.columns.filter(c, has(c.defaultValue)).map(c, c.name)"
@@ -119,23 +149,6 @@ class Column(ApiModel):
 
     model_config = validated(
         rule(
-            f"!self.name.matches('^({'|'.join(SYSTEM_FIELDS)}|_KEY_.*)$')",
-            "this name is reserved by Paimon: choose another",
-            path=".name",
-        ),
-        rule(
-            "!(self.type.upperAscii() in ['TIMESTAMP', 'TIMESTAMP NOT NULL',"
-            " 'TIMESTAMP_LTZ', 'TIMESTAMP_LTZ NOT NULL'])",
-            "Spark and Paimon read a timestamp without precision differently: "
-            "write TIMESTAMP(6) (no time zone) or TIMESTAMP_LTZ(6) (an instant)",
-            path=".type",
-        ),
-        rule(
-            "!(self.type.upperAscii() in ['DECIMAL', 'CHAR', 'ARRAY', 'MAP', 'ROW'])",
-            "this type needs its parameters: DECIMAL(12,2), CHAR(8), ARRAY<INT>, MAP<STRING, INT>, ROW<a INT>",
-            path=".type",
-        ),
-        rule(
             f"!has(self.defaultValue) || !{cel_list(NO_DEFAULT)}.exists(w, self.type.upperAscii().startsWith(w))",
             f"a column of type {', '.join(NO_DEFAULT)} must not have a defaultValue",
             path=".defaultValue",
@@ -149,7 +162,7 @@ class Column(ApiModel):
         ),
     )
 
-    name: ColumnName
+    name: Annotated[ColumnName, Field(json_schema_extra=with_rules(_NOT_RESERVED))]
     """Name of the column. To rename a column, set renamedFrom to its old name."""
     type: TypeText
     """Type in Paimon's notation: BIGINT, DECIMAL(12,2), TIMESTAMP(6), ARRAY<ROW<sku STRING, n INT>>; add NOT NULL to
@@ -177,16 +190,6 @@ class TableSchema(ApiModel):
         rule(
             "!has(self.partitionKeys) || sets.contains(self.columns.map(c, c.name), self.partitionKeys)",
             "every partition key must be one of the columns",
-            path=".partitionKeys",
-        ),
-        rule(
-            "!has(self.primaryKeys) || self.primaryKeys.all(k, self.primaryKeys.exists_one(o, o == k))",
-            "a primary key must not be listed twice",
-            path=".primaryKeys",
-        ),
-        rule(
-            "!has(self.partitionKeys) || self.partitionKeys.all(k, self.partitionKeys.exists_one(o, o == k))",
-            "a partition key must not be listed twice",
             path=".partitionKeys",
         ),
         rule(
@@ -259,10 +262,16 @@ class TableSchema(ApiModel):
     dropped_columns: Annotated[tuple[ColumnPath, ...], Field(max_length=MAX_DROPPED)] = ()
     """Columns that are dropped from the table with their data. A nested field is named by its path: address.street. In
     it, element is the element of an array and value the value of a map."""
-    primary_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=16)] = ()
+    primary_keys: Annotated[
+        tuple[ColumnName, ...],
+        Field(min_length=1, max_length=16, json_schema_extra=with_rules(_no_key_twice("primary"))),
+    ] = ()
     """Columns that identify a row. Rows with the same key merge. Absent: an append table. Immutable once the table
     exists."""
-    partition_keys: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=8)] = ()
+    partition_keys: Annotated[
+        tuple[ColumnName, ...],
+        Field(min_length=1, max_length=8, json_schema_extra=with_rules(_no_key_twice("partition"))),
+    ] = ()
     """Columns that partition the table into directories. They must be part of the primary key, if there is one.
     Immutable once the table exists."""
     partition_default_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=128)] | None = (

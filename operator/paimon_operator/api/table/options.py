@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import cel_list, rule
+from paimon_operator.api.base import cel_list, rule, with_rules
 
 OPTION_FIELDS: Final = {
     "bucket": "spec.bucket",
@@ -266,6 +266,6 @@ OPTION_RULES: Final = [
 
 Options = Annotated[
     dict[str, Annotated[str, Field(max_length=1024)]],
-    Field(max_length=100, json_schema_extra={"x-kubernetes-validations": OPTION_RULES}),
+    Field(max_length=100, json_schema_extra=with_rules(*OPTION_RULES)),
 ]
 """Paimon's key -> value as text. Reconcile finds unknown keys with the engine data."""

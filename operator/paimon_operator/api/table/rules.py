@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from paimon_operator.api.base import first_broken, rule
+from paimon_operator.api.base import first_broken, rule, with_rules
 from paimon_operator.api.table.retention_rules import RETENTION_RULES
 from paimon_operator.api.table.rule_terms import BUCKET, ENGINE, FORBIDDEN, GROUPS, KEYED, NAMES
 from paimon_operator.api.table.setting_rules import SETTING_RULES
@@ -22,7 +22,7 @@ _FIXED_KEYS = "self.?bucket.?fixed.?keys.hasValue()"
 def _immutable(name: str) -> dict[str, Any]:
     """Schema of a field that never changes. A rule beside the field costs less than one of the spec that reads it."""
     message = f"{name} must not change: create another PaimonTable"
-    return {"x-kubernetes-validations": [rule("self == oldSelf", message, reason=FORBIDDEN)]}
+    return with_rules(rule("self == oldSelf", message, reason=FORBIDDEN))
 
 
 CATALOG_REF: Final = Field(json_schema_extra=_immutable("catalogRef"))

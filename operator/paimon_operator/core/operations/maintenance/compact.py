@@ -11,7 +11,7 @@ from pydantic import Field
 
 from paimon_contract.parameters.compact import CompactParameters
 from paimon_contract.result import Result, ResultMeasure
-from paimon_operator.api.base import ApiModel, Json, not_larger, rfc3339, rule, validated
+from paimon_operator.api.base import ApiModel, Json, not_larger, rfc3339, rule, validated, with_rules
 from paimon_operator.api.compaction import CompactStrategy
 from paimon_operator.api.policies import ExternalWriters
 from paimon_operator.api.reasons import Reason
@@ -51,7 +51,7 @@ _NEW: Final = StrategyState()
 _KEYS: Final = rule("self.all(k, k.size() <= 128)", "a partition key must have at most 128 characters")
 Partition = Annotated[
     dict[str, Annotated[str, Field(max_length=256)]],
-    Field(min_length=1, max_length=16, json_schema_extra={"x-kubernetes-validations": [_KEYS]}),
+    Field(min_length=1, max_length=16, json_schema_extra=with_rules(_KEYS)),
 ]
 """Partition key -> value, as text."""
 
