@@ -43,6 +43,7 @@ from paimon_operator.runtime.clock import SystemClock
 from paimon_operator.runtime.controllers import controllers
 from paimon_operator.runtime.decided_until import DecidedUntil
 from paimon_operator.runtime.dependencies import Dependencies
+from paimon_operator.runtime.garbage import collect_at_set_times
 from paimon_operator.runtime.health import Endpoints, ProcessHealth
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.leader_loop import LeaderLoop
@@ -106,6 +107,7 @@ class Operator:
     async def run(self) -> int:
         """Runs the process and returns its exit code. The endpoints respond from the start, also on a follower."""
         self._take_signals()
+        collecting = asyncio.create_task(collect_at_set_times(), name="garbage")
         ports = {"health_port": self._settings.health_port, "metrics_port": self._settings.metrics_port}
         endpoints = Endpoints(self._health, self._metrics, **ports)
         await endpoints.start()
@@ -122,6 +124,7 @@ class Operator:
             acquiring.result()
             return await self._lead()
         finally:
+            collecting.cancel()
             await self._looks.stop()
             await endpoints.stop()
 
