@@ -107,12 +107,12 @@ class Operator:
     async def run(self) -> int:
         """Runs the process and returns its exit code. The endpoints respond from the start, also on a follower."""
         self._take_signals()
-        collecting = asyncio.create_task(collect_at_set_times(), name="garbage")
         ports = {"health_port": self._settings.health_port, "metrics_port": self._settings.metrics_port}
         endpoints = Endpoints(self._health, self._metrics, **ports)
         await endpoints.start()
         if self._observer is not None or self._sharing is not None:
             await self._looks.start()
+        collecting = asyncio.create_task(collect_at_set_times(), name="garbage")
         try:
             self._health.standby()
             acquiring = asyncio.create_task(self._lease.acquire())

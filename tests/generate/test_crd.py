@@ -177,7 +177,7 @@ OVER_COLUMNS = "self.columns.all(c, !has(c.renamedFrom) || c.renamedFrom != c.na
 
 
 def test_a_rule_that_every_table_pays_for_and_that_reads_one_text_or_list_stands_at_that_field() -> None:
-    """As a rule of the object it would copy all properties of the object, once for each column."""
+    """As a rule of the object it would copy all properties of the object, in `columns` once for each column."""
     table = dict(nodes(schema_of("PaimonTable")))
     rules = [each["rule"] for path in OF_EVERY_TABLE for each in table[path].get("x-kubernetes-validations", [])]
     misplaced = [rule for rule in rules if "oldSelf" not in rule and len(_fields_read(rule)) == 1]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from textwrap import dedent
 
-GROWS = """
+import pytest
+from kubernetes.aio.client import ApiClient
+
+from paimon_operator import app
+from paimon_operator.runtime.garbage import GROWTH_MIB, LOOK_S, PERIOD_S, resident_mib
+from paimon_operator.settings import Settings
+
+HEAP = """
     import asyncio, gc
 
-    from paimon_operator.runtime.garbage import PERIOD_S, collect_at_set_times
+    from paimon_operator.runtime.garbage import collect_at_set_times
 
     class Table:
         pass
@@ -20,64 +28,128 @@ GROWS = """
     def create(number: int) -> list[Table]:
         return [Table() for _ in range(number)]
 
-    def end_in_a_cycle() -> None:
+    def tables() -> int:
+        return sum(type(each) is Table for each in gc.get_objects())
+
+    def end_in_an_old_cycle() -> None:
         ended = Table()
         ended.itself = ended
+        gc.collect(1)
 
-    ticks = asyncio.Queue()
+    mib, slept, looks = [100.0], [], asyncio.Queue()
 
     async def sleep(seconds: float) -> None:
-        assert seconds == PERIOD_S
-        await ticks.get()
+        slept.append(seconds)
+        await looks.get()
 
-    async def tick() -> None:
-        ticks.put_nowait(None)
-        for _ in range(3):
+    async def look(times: int = 1) -> None:
+        for _ in range(times):
+            looks.put_nowait(None)
             await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
-    def count() -> int:
-        return sum(type(each) is Table for each in gc.get_objects())
+    async def watched(test) -> None:
+        collecting = asyncio.create_task(collect_at_set_times(lambda: mib[0], sleep))
+        await asyncio.sleep(0)
+        await test()
+        assert not collecting.done()
+        collecting.cancel()
+        await asyncio.wait({collecting})
 
 """
 
 
-def _python(program: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", dedent(GROWS) + dedent(program)], check=True, text=True, stdout=subprocess.PIPE
-    )
-    return done.stdout.strip()
+def _python(program: str) -> list[float]:
+    """The numbers that a program prints."""
+    command = [sys.executable, "-c", dedent(HEAP) + dedent(program)]
+    return [float(each) for each in subprocess.check_output(command, text=True).split()]
 
 
 def test_a_growing_heap_alone_causes_no_full_collection() -> None:
-    assert int(_python("before, kept = full(), create(300_000); print(full() - before)")) > 0, (
-        "Python makes them itself"
-    )
+    (usual,) = _python("before, kept = full(), create(300_000); print(full() - before)")
+    assert usual > 0, "Python makes them itself"
     grown = """
-        async def main() -> None:
-            collecting = asyncio.create_task(collect_at_set_times(sleep))
-            await asyncio.sleep(0)
+        async def test() -> None:
             before, kept = full(), create(300_000)
             print(full() - before)
-            collecting.cancel()
 
-        asyncio.run(main())
+        asyncio.run(watched(test))
     """
-    assert _python(grown) == "0"
+    assert _python(grown) == [0]
 
 
-def test_what_is_in_cycles_is_freed_once_in_each_period() -> None:
+def test_old_cycles_are_freed_once_in_each_period() -> None:
     freed = """
-        async def main() -> None:
-            collecting = asyncio.create_task(collect_at_set_times(sleep))
-            await asyncio.sleep(0)
+        async def test() -> None:
             for _ in range(2):
-                end_in_a_cycle()
-                gc.collect(1)  # it has survived the younger generations before
-                kept = [Table()]
-                await tick()
-                print(count())
-            collecting.cancel()
+                end_in_an_old_cycle()
+                gc.collect(1)
+                await look(29)
+                print(tables())
+                await look()
+                print(tables())
+            print(sum(slept[:30]))
 
-        asyncio.run(main())
+        asyncio.run(watched(test))
     """
-    assert _python(freed).split() == ["1", "1"]
+    assert _python(freed) == [1, 0, 1, 0, PERIOD_S]
+
+
+@pytest.mark.parametrize(
+    ("mib", "left"),
+    [
+        ([100, 100 + GROWTH_MIB - 1], 1),
+        ([100, 100 + GROWTH_MIB], 0),
+        ([100 - GROWTH_MIB / 2, 100 + GROWTH_MIB / 2], 0),
+    ],
+    ids=["less", "as much", "after it had shrunk"],
+)
+def test_old_cycles_are_freed_at_once_when_the_memory_has_grown_by_much(mib: list[float], left: int) -> None:
+    freed = f"""
+        async def test() -> None:
+            end_in_an_old_cycle()
+            for mib[0] in {mib}:
+                await look()
+            print(tables(), slept[0])
+
+        asyncio.run(watched(test))
+    """
+    assert _python(freed) == [left, LOOK_S]
+
+
+def test_the_thresholds_are_the_usual_ones_after_it() -> None:
+    after = """
+        async def test() -> None:
+            print(gc.get_threshold()[2])
+
+        usual = gc.get_threshold()
+        asyncio.run(watched(test))
+        print(int(gc.get_threshold() == usual))
+    """
+    assert _python(after) == [1_000_000_000, 1]
+
+
+def test_the_memory_is_that_of_this_process() -> None:
+    assert 10 < resident_mib() < 10_000
+
+
+async def test_a_process_collects_at_set_times_also_before_it_leads(monkeypatch: pytest.MonkeyPatch) -> None:
+    collecting, ended = asyncio.Event(), asyncio.Event()
+
+    async def collect() -> None:
+        collecting.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(app, "collect_at_set_times", collect)
+    client = ApiClient()
+    operator = app.Operator(Settings(lease_namespace="system", health_port=0, metrics_port=0), client)
+    monkeypatch.setattr(operator._lease, "acquire", asyncio.Event().wait)
+    running = asyncio.create_task(operator.run())
+    await collecting.wait()
+    operator._stop.set()
+    assert await running == 0
+    await ended.wait()
+    await client.close()  # type: ignore[no-untyped-call]
