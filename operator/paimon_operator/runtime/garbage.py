@@ -1,4 +1,4 @@
-"""Full garbage collections at set times, instead of whenever Python (3.11 to 3.13) finds that many objects got old.
+"""Full garbage collections at set times, instead of whenever Python (3.11 to 3.13) finds that enough objects got old.
 
 A full collection looks at every object and stops the process meanwhile: 0.1 s with 5,000 tables. While a namespace
 created tables, Python made one every 15 to 20 s, and each namespace waited for it. Most objects need no collection,
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import resource
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
@@ -21,15 +22,15 @@ GROWTH_MIB: Final = 64.0
 """After so much growth the next full collection comes at once. kopf keeps each object of an event in a cycle."""
 _NEVER: Final = 1_000_000_000
 """Collections of the middle generation before a full one."""
-_PAGES_PER_MIB: Final = 256
 
 
 def resident_mib() -> float:
     """The memory of this process that is in RAM. 0 on a system that does not tell it as Linux does."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) / _PAGES_PER_MIB
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except FileNotFoundError:
         return 0.0
+    return pages * resource.getpagesize() / (1 << 20)
 
 
 async def collect_at_set_times(
