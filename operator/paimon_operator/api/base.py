@@ -93,8 +93,8 @@ def not_larger(total: str, remedy: str, *, path: str = "", unless: str = "") -> 
 def with_rules(*rules: Json) -> Json:
     """Schema of a value with CEL rules for the CRD. `self` is the value.
 
-    A rule about a single field of an object that every table has belongs to that field: the API server copies all
-    properties of an object at each read of one.
+    A rule about one field costs less at the field than at its object: the API server copies all properties of an
+    object at each read of one.
     """
     return {"x-kubernetes-validations": list(rules)}
 

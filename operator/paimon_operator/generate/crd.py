@@ -13,7 +13,7 @@ from typing import Final
 import yaml
 from pydantic import BaseModel
 
-from paimon_operator.api.base import GROUP, LABEL, VERSION, ApiModel, Json
+from paimon_operator.api.base import GROUP, LABEL, VERSION, ApiModel, Json, with_rules
 from paimon_operator.api.catalog.spec import CatalogStatus, PaimonCatalog, PaimonCatalogSpec
 from paimon_operator.api.executor_rights import DESCRIPTION, IMMUTABLE, PaimonExecutorRightsSpec
 from paimon_operator.api.run.spec import PaimonRun, PaimonRunSpec
@@ -159,7 +159,7 @@ def executor_rights_definition() -> Json:
             "metadata": {"type": "object"},
             "spec": structural(PaimonExecutorRightsSpec, by_users=True),
         },
-        "x-kubernetes-validations": [IMMUTABLE],
+        **with_rules(IMMUTABLE),
     }
     columns = [PrinterColumn("Run", ".metadata.ownerReferences[0].name"), _AGE]
     version = {"additionalPrinterColumns": [each.to_json() for each in columns], "schema": {"openAPIV3Schema": schema}}
