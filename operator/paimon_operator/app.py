@@ -50,6 +50,7 @@ from paimon_operator.runtime.leader_loop import LeaderLoop
 from paimon_operator.runtime.looks import Looks
 from paimon_operator.runtime.looks_server import LooksServer, Receiver
 from paimon_operator.runtime.metrics import Metrics
+from paimon_operator.runtime.new_tables import NewTables
 from paimon_operator.runtime.object_metrics import ObjectMetrics
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.reads import Doubts
@@ -189,10 +190,11 @@ class Operator:
         reconcile = controllers(dependencies, launches, metrics=self._metrics.runs, on_bug=self._metrics.bug_caught)
         self._answer(dependencies)
         self._metrics.queue(depth=lambda: queue.depth, oldest_age=lambda: queue.oldest_age)
+        self._metrics.new_tables(waiting=lambda: dependencies.new_tables.waiting)
         self._metrics.objects(self._object_metrics(dependencies))
         store, router = dependencies.store, dependencies.router
         period, identity = settings.resync_period, self._identity
-        on_namespaces = partial(self._keep_namespaces, dependencies.slots)
+        on_namespaces = partial(self._keep_namespaces, dependencies)
         return LeaderLoop(
             resync=Resync(store, router, period=period, identity=identity, on_namespaces=on_namespaces),
             workers=self._workers(queue, reconcile, doubts),
@@ -212,9 +214,10 @@ class Operator:
             deferred=world.deferred,
         )
 
-    def _keep_namespaces(self, slots: RunSlots, live: Set[str]) -> None:
+    def _keep_namespaces(self, world: Dependencies, live: Set[str]) -> None:
         """Forgets the namespaces without an object."""
-        slots.keep_namespaces(live)
+        world.slots.keep_namespaces(live)
+        world.new_tables.keep_namespaces(live)
         self._metrics.runs.keep_namespaces(live)
 
     def _workers(self, queue: WorkQueue[Key], reconcile: Reconcile, doubts: Doubts) -> Workers:
@@ -246,16 +249,15 @@ class Operator:
         )
 
     def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key], doubts: Doubts) -> Dependencies:
-        server, cache, warehouses = self._paced(), Cache(), WarehouseIndex()
-        slots, budgets = self._limits()
+        (store, events), (slots, budgets) = self._api_server(), self._limits()
+        cache, warehouses = Cache(), WarehouseIndex()
         claims = TableClaimIndex(lambda catalog: not blocking_problems(catalog, operator))
-        store = KubeObjects(server, namespaces=self._settings.watch_namespaces)
         batches = self._batches(store, queue)
         routing = partial(ChangeRouter, on_heartbeat=self._on_heartbeat, on_shared_pod=batches.observe)
         router = routing(cache, claims, warehouses, slots, queue, budgets=budgets)
         return Dependencies(
             store=store,
-            events=KubeEvents(server, clock=self._clock, instance=self._identity),
+            events=events,
             cache=cache,
             claims=claims,
             warehouses=warehouses,
@@ -266,10 +268,19 @@ class Operator:
             batches=batches,
             turns=TurnRequests(enqueue=queue.add),
             doubts=doubts,
+            new_tables=self._new_tables(cache),
             operator=operator,
             clock=self._clock,
             decided=self._decided,
         )
+
+    def _api_server(self) -> tuple[KubeObjects, KubeEvents]:
+        server = self._paced()
+        store = KubeObjects(server, namespaces=self._settings.watch_namespaces)
+        return store, KubeEvents(server, clock=self._clock, instance=self._identity)
+
+    def _new_tables(self, cache: Cache) -> NewTables:
+        return NewTables(cache, rate=self._settings.new_tables_rate, clock=asyncio.get_running_loop().time)
 
     def _limits(self) -> tuple[RunSlots, Budgets]:
         runs, pod_hours = self._settings.max_concurrent_runs, self._settings.maintenance_pod_hours_per_day

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Set
 from datetime import timedelta
 from typing import Any
 
@@ -26,6 +27,7 @@ from paimon_operator.runtime.deferred_ticks import DeferredTicks
 from paimon_operator.runtime.dependencies import Dependencies
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.looks import Looks
+from paimon_operator.runtime.new_tables import NewTables
 from paimon_operator.runtime.queue import WorkQueue
 from paimon_operator.runtime.reads import Doubts
 from paimon_operator.runtime.resync import Resync
@@ -85,6 +87,7 @@ class OperatorInMemory:
         observer: ObserverFacts | None = None,
         sharing: SharingFacts | None = None,
         facts: OperatorFacts | None = None,
+        new_tables_rate: float = 10,
     ) -> None:
         """Creates a process that is not started, on the `store` of an earlier process or an empty one."""
         self.time = time or VirtualTime()
@@ -96,6 +99,7 @@ class OperatorInMemory:
         self.pod_hours, self.budgets = pod_hours, Budgets(pod_hours)
         self.claims = TableClaimIndex(lambda catalog: not blocking_problems(catalog, self.facts))
         self.doubts = Doubts()
+        self.new_tables = NewTables(self.cache, rate=new_tables_rate, clock=self.time.seconds)
         self.queue: WorkQueue[Key] = WorkQueue(
             namespace_of=lambda key: key.namespace,
             clock=self.time.seconds,
@@ -134,6 +138,7 @@ class OperatorInMemory:
             batches=self.batches,
             turns=self.turns,
             doubts=self.doubts,
+            new_tables=self.new_tables,
             operator=self.facts,
             clock=self.time,
             decided=self.decided,
@@ -167,8 +172,12 @@ class OperatorInMemory:
             period=timedelta(minutes=10),
             identity="test",
             sleep=_wait_forever,
-            on_namespaces=self.slots.keep_namespaces,
+            on_namespaces=self._keep_namespaces,
         )
+
+    def _keep_namespaces(self, live: Set[str]) -> None:
+        self.slots.keep_namespaces(live)
+        self.new_tables.keep_namespaces(live)
 
     async def start(self) -> OperatorInMemory:
         """Lists all objects, then starts the watches and the workers."""

@@ -5,7 +5,7 @@ that changed lately the whole object. `reads` states what must be read live inst
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -54,6 +54,7 @@ class Cache:
         self._bodies, self._pods = Bodies(), Bodies(LIMIT_OF_PODS)
         self._objects: dict[Key, _Entry] = {}
         self._of_kind: dict[Kind, set[Key]] = defaultdict(set)
+        self._tables_in: Counter[str] = Counter()
         self._children: dict[Key, set[Key]] = defaultdict(set)
 
     def put(self, kind: Kind, body: Manifest) -> None:
@@ -142,6 +143,15 @@ class Cache:
         known = self.get(*run)
         return known is not None and is_over(known)
 
+    def has_conditions(self, key: Key) -> bool:
+        """Whether a cached object has conditions: it has been reconciled once."""
+        known = self._objects.get(key)
+        return known is not None and bool(known.facts.conditions.all)
+
+    def has_tables_beside(self, namespace: str) -> bool:
+        """Whether there is a table in another namespace."""
+        return len(self._tables_in) > (namespace in self._tables_in)
+
     def tables_of(self, catalog: Key) -> Sequence[Key]:
         """Tables that name this catalog, sorted."""
         return sorted(self._children.get(catalog, ()))
@@ -161,6 +171,7 @@ class Cache:
         self._objects[key] = _Entry(revision, parent, packed(kept), facts_of(key.kind, body), at_rest)
         self._bodies.put(key, revision.version, whole_of(body))
         self._of_kind[key.kind].add(key)
+        self._tables_in.update([key.namespace] if key.kind is Kind.TABLE else ())
         if parent is not None:
             self._children[parent].add(key)
 
@@ -170,10 +181,18 @@ class Cache:
             return
         self._bodies.drop(key)
         self._of_kind[key.kind].discard(key)
+        self._count_without(key)
         if known.parent is not None:
             self._children[known.parent].discard(key)
             if not self._children[known.parent]:
                 del self._children[known.parent]
+
+    def _count_without(self, key: Key) -> None:
+        if key.kind is not Kind.TABLE:
+            return
+        self._tables_in[key.namespace] -= 1
+        if not self._tables_in[key.namespace]:
+            del self._tables_in[key.namespace]
 
 
 def _parent(key: Key, body: Manifest) -> Key | None:

@@ -17,6 +17,7 @@ from paimon_operator.runtime.decided_until import DecidedUntil
 from paimon_operator.runtime.decision_applier import DecisionApplier
 from paimon_operator.runtime.deferred_ticks import DeferredTicks
 from paimon_operator.runtime.looks import Looks
+from paimon_operator.runtime.new_tables import NewTables
 from paimon_operator.runtime.reads import Doubts, Reads
 from paimon_operator.runtime.turns import TurnRequests
 
@@ -37,6 +38,7 @@ class Dependencies:
     batches: Batches
     turns: TurnRequests
     doubts: Doubts
+    new_tables: NewTables
     operator: OperatorFacts
     clock: Clock
     decided: DecidedUntil

@@ -33,6 +33,8 @@ class Metrics:
         self.runs = PrometheusRunMetrics(made)
         self._leader = made.gauge("leader", "1 while this process leads, otherwise 0.")
         self._depth = made.gauge("queue_depth", "Objects that wait for a worker.")
+        waiting = "New tables that wait for the rate of new tables of their namespace."
+        self._new_tables = made.gauge("new_tables_waiting", waiting)
         self._age = made.gauge("queue_oldest_seconds", "Seconds that the longest waiting object has waited.")
         awaited = "Seconds since the oldest heartbeat that no watch has delivered yet."
         self._awaited = made.gauge("watch_canary_awaited_seconds", awaited)
@@ -73,6 +75,10 @@ class Metrics:
         """Sets the sources of the figures of the queue."""
         self._depth.set_function(depth)
         self._age.set_function(oldest_age)
+
+    def new_tables(self, *, waiting: Callable[[], float]) -> None:
+        """Sets the source of the number of new tables that wait."""
+        self._new_tables.set_function(waiting)
 
     def watches(self, *, heartbeat_age: Callable[[], float]) -> None:
         """Sets the source of the age of the heartbeat."""

@@ -58,7 +58,15 @@ class TableReconciler:
         """Tables about which this process has decided: what the one before has left counts no more for them."""
 
     async def reconcile(self, key: Key, doubt: Doubt) -> timedelta | None:
-        """Reconciles one table. Raises KubernetesError; the worker then retries."""
+        """Reconciles one table, a new one in its turn. Raises KubernetesError; the worker then retries."""
+        new_tables = self._dependencies.new_tables
+        if doubt is Doubt.NONE and (wait := new_tables.wait(key)):
+            self._dependencies.router.enqueue_after(key, wait)
+            return None
+        new_tables.forget(key)
+        return await self._reconcile_now(key, doubt)
+
+    async def _reconcile_now(self, key: Key, doubt: Doubt) -> timedelta | None:
         decided = await self._decide(key, doubt)
         if decided is not None and doubt is not Doubt.FAILED and not decided.is_guarded:
             decided = await self._decide(key, Doubt.FAILED)

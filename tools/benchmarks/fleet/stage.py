@@ -64,7 +64,12 @@ def _pace() -> dict[str, str]:
     """The pace and the workers of the chart."""
     values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
     operator = values["operator"]
-    given = {"api_rate": operator["apiRate"], "api_burst": operator["apiBurst"], "workers": values["workers"]}
+    given = {
+        "api_rate": operator["apiRate"],
+        "api_burst": operator["apiBurst"],
+        "new_tables_rate": operator["newTablesRate"],
+        "workers": values["workers"],
+    }
     return {name: str(value) for name, value in given.items()}
 
 
