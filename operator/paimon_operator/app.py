@@ -217,7 +217,7 @@ class Operator:
     def _keep_namespaces(self, world: Dependencies, live: Set[str]) -> None:
         """Forgets the namespaces without an object."""
         world.slots.keep_namespaces(live)
-        world.new_tables.keep_namespaces(live)
+        world.new_tables.tidy()
         self._metrics.runs.keep_namespaces(live)
 
     def _workers(self, queue: WorkQueue[Key], reconcile: Reconcile, doubts: Doubts) -> Workers:

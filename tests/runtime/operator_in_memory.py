@@ -98,7 +98,7 @@ class OperatorInMemory:
         self.cache, self.warehouses, self.slots = Cache(), WarehouseIndex(), RunSlots(max_concurrent_runs)
         self.pod_hours, self.budgets = pod_hours, Budgets(pod_hours)
         self.claims = TableClaimIndex(lambda catalog: not blocking_problems(catalog, self.facts))
-        self.doubts = Doubts()
+        self.doubts, self.new_tables_rate = Doubts(), new_tables_rate
         self.new_tables = NewTables(self.cache, rate=new_tables_rate, clock=self.time.seconds)
         self.queue: WorkQueue[Key] = WorkQueue(
             namespace_of=lambda key: key.namespace,
@@ -177,7 +177,7 @@ class OperatorInMemory:
 
     def _keep_namespaces(self, live: Set[str]) -> None:
         self.slots.keep_namespaces(live)
-        self.new_tables.keep_namespaces(live)
+        self.new_tables.tidy()
 
     async def start(self) -> OperatorInMemory:
         """Lists all objects, then starts the watches and the workers."""
@@ -222,6 +222,7 @@ class OperatorInMemory:
             pod_hours=self.pod_hours,
             sharing=self.sharing,
             facts=self.given_facts,
+            new_tables_rate=self.new_tables_rate,
         )
         return await successor.start()
 

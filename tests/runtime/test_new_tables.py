@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Final
 
 import pytest
 
+from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Kind
+from paimon_operator.errors import RetryableError
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key
 from paimon_operator.runtime.new_tables import BURST_S, NewTables
 from tests.runtime.operator_in_memory import OperatorInMemory, lake, orders
 from tests.support.manifests import Manifest, catalog, edited, keyed_table
+from tests.support.object_store import Fault
 from tests.support.virtual_time import VirtualTime
 
 RATE = 2
 BURST = int(RATE * BURST_S)
 LATER = 10
 """New tables beyond the burst."""
+NEWER: Final = {"metadata__resourceVersion": "2"}
 
 
 class Turns:
@@ -31,6 +36,13 @@ class Turns:
         names = {"metadata__namespace": namespace, "metadata__name": str(name), "metadata__resourceVersion": "1"}
         self.cache.put(Kind.TABLE, keyed_table(**names, **edits))
         return Key(Kind.TABLE, namespace, str(name))
+
+    def delete(self, namespace: str, name: object) -> None:
+        """Deletes a table, and has the pass that finds it gone."""
+        key = Key(Kind.TABLE, namespace, str(name))
+        self.cache.drop(Kind.TABLE, keyed_table(metadata__namespace=namespace, metadata__name=key.name, **NEWER))
+        assert self.turns.wait(key) == 0
+        self.turns.reconciled(key)
 
     def waits(self, namespace: str, tables: int) -> list[float]:
         """How long each of these new tables has to wait when all are reconciled now."""
@@ -80,8 +92,7 @@ def test_a_namespace_is_not_limited_any_more_once_the_tables_beside_it_are_delet
     world = Turns()
     world.create("small", "orders")
     assert any(world.waits("large", 2 * BURST))
-    gone = keyed_table(metadata__namespace="small", metadata__resourceVersion="2")
-    world.cache.drop(Kind.TABLE, gone)
+    world.delete("small", "orders")
     assert world.turns.wait(world.create("large", "later")) == 0
 
 
@@ -100,29 +111,59 @@ def test_a_table_that_has_conditions_and_one_that_is_gone_never_wait() -> None:
     assert world.turns.wait(Key(Kind.TABLE, "large", "gone")) == 0
 
 
-def test_turns_are_forgotten_with_their_table_and_with_their_namespace() -> None:
+def test_the_turn_of_a_table_lasts_until_it_has_conditions() -> None:
+    world = Turns()
+    world.create("small", "orders")
+    (key, *_) = [world.create("large", number) for number in range(2 * BURST)]
+    world.waits("large", 2 * BURST)
+    world.turns.reconciled(key)
+    assert world.turns.wait(key) == 0
+
+
+def test_turns_of_deleted_tables_go_back_to_their_namespace() -> None:
+    world = Turns()
+    world.create("small", "orders")
+    for _ in range(3):
+        world.waits("large", 5 * BURST)
+        for number in range(5 * BURST):
+            world.delete("large", number)
+    world.time.advance(BURST_S)
+    assert world.turns.waiting == 0
+    assert world.waits("large", RATE) == [0] * RATE
+
+
+def test_tidying_forgets_tables_that_are_gone_and_gives_nobody_a_second_turn() -> None:
     world = Turns()
     world.create("small", "orders")
     world.waits("large", BURST + 6)
-    world.turns.forget(Key(Kind.TABLE, "large", str(BURST + 5)))
+    world.cache.drop(Kind.TABLE, keyed_table(metadata__namespace="large", metadata__name=str(BURST + 5), **NEWER))
+    world.turns.tidy()
     assert world.turns.waiting == 4
-    world.turns.keep_namespaces({"small"})
-    assert world.turns.waiting == 0
-    assert world.turns.wait(world.create("large", "later")) == 0
+    assert world.turns.wait(world.create("large", "later")) == pytest.approx(5 / RATE)
 
 
-def table_in(namespace: str, name: str) -> Manifest:
-    """A table that needs no run."""
-    return keyed_table(metadata__namespace=namespace, metadata__name=name, spec__writes=[], spec__suspend=True)
+def large_table(number: int, **edits: object) -> Manifest:
+    return keyed_table(metadata__namespace="large", metadata__name=f"t{number}", spec__writes=[], **edits)
+
+
+def large_lake() -> Manifest:
+    warehouse = "s3://large/warehouse"
+    return catalog(metadata__namespace="large", spec__warehouse=warehouse, spec__allowedDatabases=["shop"])
+
+
+async def begun(*, suspended: bool) -> OperatorInMemory:
+    """An operator with a table in `shop`, and with more new tables than the burst in `large`."""
+    operator = await OperatorInMemory(new_tables_rate=RATE).start()
+    await operator.apply(lake(), orders(spec__suspend=True), large_lake())
+    operator.store.requests.clear()
+    await operator.apply(*(large_table(number, spec__suspend=suspended) for number in range(BURST + LATER)))
+    return operator
 
 
 @pytest.fixture
 async def operator() -> AsyncIterator[OperatorInMemory]:
-    """An operator with a table in `shop`, and more new tables than the burst in `large`."""
-    operator = await OperatorInMemory(new_tables_rate=RATE).start()
-    await operator.apply(lake(), orders(spec__suspend=True), catalog(metadata__namespace="large"))
-    operator.store.requests.clear()
-    await operator.apply(*(table_in("large", f"t{number}") for number in range(BURST + LATER)))
+    """Tables that need no run."""
+    operator = await begun(suspended=True)
     yield operator
     await operator.stop()
 
@@ -151,12 +192,47 @@ async def test_a_table_that_has_waited_costs_no_request_more(operator: OperatorI
 
 
 async def test_an_edit_gives_no_earlier_turn(operator: OperatorInMemory) -> None:
-    before = settled(operator)
+    before, waiting = settled(operator), operator.new_tables.waiting
     for number in range(BURST + LATER):
         table = operator.store.peek(Kind.TABLE, "large", f"t{number}") or {}
         if "status" not in table:
             await operator.apply(edited(table, spec__schema__comment="orders of the shop"))
-    assert settled(operator) == before
+    assert (settled(operator), operator.new_tables.waiting) == (before, waiting)
+    await operator.pass_time(seconds=LATER / RATE)
+    assert settled(operator) == BURST + LATER
+
+
+async def test_tables_that_need_a_run_come_at_the_same_rate() -> None:
+    operator = await begun(suspended=False)
+    assert BURST <= settled(operator) <= BURST + 1
+    assert len(operator.store.names(Kind.POD)) == settled(operator)
+    await operator.pass_time(seconds=LATER / RATE)
+    assert settled(operator) == BURST + LATER
+    await operator.stop()
+
+
+async def test_a_table_whose_first_write_fails_is_read_again_and_has_its_turn() -> None:
+    operator = await OperatorInMemory(new_tables_rate=RATE).start()
+    await operator.apply(lake(), orders(spec__suspend=True), large_lake())
+    operator.store.faults.append(Fault("set_finalizers", Kind.TABLE, RetryableError("no response")))
+    await operator.apply(*(large_table(number, spec__suspend=True) for number in range(BURST + LATER)))
+    operator.store.requests.clear()
+    await operator.pass_time(seconds=2)
+    assert [each.name for each in operator.store.requests if each.verb == "get" and each.kind is Kind.TABLE] == ["t0"]
+    assert "conditions" in (operator.store.peek(Kind.TABLE, "large", "t0") or {})["status"]
+    await operator.stop()
+
+
+async def test_a_table_with_our_finalizer_that_is_deleted_does_not_wait() -> None:
+    operator = await OperatorInMemory(new_tables_rate=RATE).start()
+    restored = [large_table(number, metadata__finalizers=[FINALIZER]) for number in range(BURST + LATER)]
+    await operator.apply(lake(), orders(spec__suspend=True), large_lake(), *restored)
+    for number in range(BURST + LATER):
+        operator.store.delete_as_user(Kind.TABLE, "large", f"t{number}")
+    await operator.settle()
+    gone = [f"t{number}" for number in range(BURST + 1, BURST + LATER)]
+    assert set(operator.store.names(Kind.TABLE)).isdisjoint(gone), "a deletion waits"
+    await operator.stop()
 
 
 async def test_a_table_of_another_namespace_is_reconciled_while_they_wait(operator: OperatorInMemory) -> None:

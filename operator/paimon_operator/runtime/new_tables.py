@@ -2,12 +2,12 @@
 
 Its finalizer and its first status are writes at which the API server checks all rules of the CRD. So a user who creates
 thousands of tables slows down every request of the other namespaces (docs/benchmarks.md). This limits what the operator
-adds to that, and nothing else: no known table waits, and no run.
+adds to that, and nothing else: no table waits that has conditions or is being deleted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from typing import Final
 
 from paimon_operator.runtime.cache import Cache
@@ -28,40 +28,51 @@ class NewTables:
         self._used_until: dict[str, float] = {}
         """Namespace -> when its turns that are given are used up, at the rate."""
         self._turns: dict[Key, float] = {}
-        """When it is the turn of each table that waits."""
+        """When the turn of each new table comes, or came. Its first reconcile may take several passes."""
 
     def wait(self, table: Key) -> float:
-        """Seconds until the first reconcile of the table may begin; 0: now, also for a table that is not new."""
+        """Seconds until the first reconcile of the table may begin; 0: now, also for a table that is not limited."""
+        if not self._is_limited(table):
+            return 0.0
+        if table not in self._turns:
+            self._turns[table] = self._next_turn(table.namespace)
+        return max(0.0, self._turns[table] - self._clock())
+
+    def reconciled(self, table: Key) -> None:
+        """A pass over the table has ended. Its turn is over, unless it has stored no conditions yet."""
         if not self._is_new(table):
-            return 0.0
-        turn = self._turns[table] if table in self._turns else self._next_turn(table.namespace)
-        left = turn - self._clock()
-        if left <= 0:
-            return 0.0
-        self._turns[table] = turn
-        return left
+            self._forget(table)
 
-    def forget(self, table: Key) -> None:
-        """The table is reconciled now, or does not exist."""
-        self._turns.pop(table, None)
-
-    def keep_namespaces(self, live: Set[str]) -> None:
-        """Forgets the namespaces without an object, and the tables in them."""
-        self._used_until = {each: until for each, until in self._used_until.items() if each in live}
-        self._turns = {key: turn for key, turn in self._turns.items() if key.namespace in live}
+    def tidy(self) -> None:
+        """Forgets what has no effect any more."""
+        now = self._clock()
+        self._used_until = {each: until for each, until in self._used_until.items() if until > now}
+        for table in [each for each in self._turns if not self._is_new(each)]:
+            self._forget(table)
 
     @property
     def waiting(self) -> int:
         """Number of tables that wait for their turn."""
-        return len(self._turns)
+        now = self._clock()
+        return sum(turn > now for turn in self._turns.values())
+
+    def _is_limited(self, table: Key) -> bool:
+        return self._rate > 0 and self._is_new(table) and self._cache.has_tables_beside(table.namespace)
 
     def _is_new(self, table: Key) -> bool:
-        return self._cache.version(table) is not None and not self._cache.has_conditions(table)
+        if self._cache.has_conditions(table):
+            return False
+        kept = self._cache.get(*table)
+        return kept is not None and "deletionTimestamp" not in kept["metadata"]
 
     def _next_turn(self, namespace: str) -> float:
         now = self._clock()
-        if not self._rate or not self._cache.has_tables_beside(namespace):
-            return now
         used_until = max(self._used_until.get(namespace, now), now)
         self._used_until[namespace] = used_until + 1 / self._rate
         return max(now, used_until - BURST_S)
+
+    def _forget(self, table: Key) -> None:
+        """A turn that has not come goes back to its namespace."""
+        turn = self._turns.pop(table, None)
+        if turn is not None and turn > self._clock() and table.namespace in self._used_until:
+            self._used_until[table.namespace] -= 1 / self._rate

@@ -59,7 +59,7 @@ def _of_table(memories: tuple[str, ...], established: str) -> Fields:
     """
     memory: Fields = {"failure": _whole("reason", "time")}
     return {
-        "metadata": {**_IDENTITY, "creationTimestamp": Kept.WHOLE},
+        "metadata": {**_IDENTITY, **_whole("creationTimestamp", "deletionTimestamp")},
         "spec": {
             "catalogRef": _whole("name"),
             **_whole("database", "table", "externalWriters"),

@@ -63,8 +63,9 @@ class TableReconciler:
         if doubt is Doubt.NONE and (wait := new_tables.wait(key)):
             self._dependencies.router.enqueue_after(key, wait)
             return None
-        new_tables.forget(key)
-        return await self._reconcile_now(key, doubt)
+        again = await self._reconcile_now(key, doubt)
+        new_tables.reconciled(key)
+        return again
 
     async def _reconcile_now(self, key: Key, doubt: Doubt) -> timedelta | None:
         decided = await self._decide(key, doubt)
