@@ -26,6 +26,7 @@ from paimon_operator.runtime import change_router
 from paimon_operator.runtime.bodies import LARGEST, compressed
 from paimon_operator.runtime.cache import KEPT, Cache
 from paimon_operator.runtime.keys import key_of
+from paimon_operator.runtime.new_tables import is_being_deleted
 from paimon_operator.runtime.projection import Fields, Kept, kept_fields, projected
 from paimon_operator.runtime.rest import is_at_rest, is_over
 from paimon_operator.runtime.shared_pods import is_in_turn
@@ -67,8 +68,8 @@ def table(dice: random.Random) -> Manifest:
         "schema": {"columns": [{"name": "a", "type": "INT"}], "primaryKeys": dice.choice([None, ["a", "b"]])},
         "suspend": dice.choice([True, False]),
     }
-    meta = {"name": dice.choice(["orders", "clicks"]), "creationTimestamp": dice.choice([T1, T2])}
-    return stored(dice, meta, spec, status)
+    times = {"creationTimestamp": dice.choice([T1, T2]), "deletionTimestamp": dice.choice([None, T1])}
+    return stored(dice, {"name": dice.choice(["orders", "clicks"])} | times, spec, status)
 
 
 def memory(dice: random.Random) -> Manifest:
@@ -149,6 +150,7 @@ def answers(kind: Kind, body: Manifest) -> list[object]:
                 *runs,
                 active.get("uid"),
                 active.get("givesWay"),
+                is_being_deleted(body),
             ]
         case Kind.CATALOG:
             found = PaimonCatalog.model_validate(body)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from paimon_operator.core.ports import Manifest
 from paimon_operator.runtime.cache import Cache
 from paimon_operator.runtime.keys import Key
 
@@ -63,7 +64,7 @@ class NewTables:
         if self._cache.has_conditions(table):
             return False
         kept = self._cache.get(*table)
-        return kept is not None and "deletionTimestamp" not in kept["metadata"]
+        return kept is not None and not is_being_deleted(kept)
 
     def _next_turn(self, namespace: str) -> float:
         now = self._clock()
@@ -76,3 +77,8 @@ class NewTables:
         turn = self._turns.pop(table, None)
         if turn is not None and turn > self._clock() and table.namespace in self._used_until:
             self._used_until[table.namespace] -= 1 / self._rate
+
+
+def is_being_deleted(table: Manifest) -> bool:
+    """Whether somebody has deleted the table, which a finalizer keeps."""
+    return "deletionTimestamp" in table["metadata"]
