@@ -215,9 +215,9 @@ class Operator:
         )
 
     def _keep_namespaces(self, world: Dependencies, live: Set[str]) -> None:
-        """Forgets the namespaces without an object."""
+        """Forgets the namespaces without an object, and those that no new table has loaded lately."""
         world.slots.keep_namespaces(live)
-        world.new_tables.tidy()
+        world.new_tables.forget_idle()
         self._metrics.runs.keep_namespaces(live)
 
     def _workers(self, queue: WorkQueue[Key], reconcile: Reconcile, doubts: Doubts) -> Workers:
@@ -249,7 +249,7 @@ class Operator:
         )
 
     def _dependencies(self, operator: OperatorFacts, queue: WorkQueue[Key], doubts: Doubts) -> Dependencies:
-        (store, events), (slots, budgets) = self._api_server(), self._limits()
+        (store, events), (slots, budgets) = self._store_and_events(), self._limits()
         cache, warehouses = Cache(), WarehouseIndex()
         claims = TableClaimIndex(lambda catalog: not blocking_problems(catalog, operator))
         batches = self._batches(store, queue)
@@ -274,7 +274,8 @@ class Operator:
             decided=self._decided,
         )
 
-    def _api_server(self) -> tuple[KubeObjects, KubeEvents]:
+    def _store_and_events(self) -> tuple[KubeObjects, KubeEvents]:
+        """The objects and the Events of the API server, behind one rate limit."""
         server = self._paced()
         store = KubeObjects(server, namespaces=self._settings.watch_namespaces)
         return store, KubeEvents(server, clock=self._clock, instance=self._identity)

@@ -94,7 +94,7 @@ class Settings(BaseModel):
     """Largest burst of requests after a pause."""
     new_tables_rate: float = Field(default=10.0, ge=0)
     """How many new tables of one namespace are reconciled per second, after a burst of ten times as many; 0: no limit.
-    It applies while another namespace has tables too: the API server would become slow for all."""
+    It applies while another namespace has tables, whose requests would otherwise wait for a busy API server."""
     request_timeout: Seconds = 30.0
     """Timeout of a request to the API server. Its outcome is then unknown; the next reconcile reads it first."""
     health_port: Port = 8080

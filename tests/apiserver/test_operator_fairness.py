@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,18 +28,20 @@ REQUESTS = 4
 AT_MOST = WORKERS * (REQUESTS - 1) + 1 + REQUESTS
 """Until a worker is free: the requests that the busy ones have left, in turns. Then one before each own request."""
 PODS = RESOURCES[Kind.POD]
+NUMBERS = itertools.count()
+"""A namespace that was deleted exists for a while."""
 
 
 @pytest.fixture
 def large(api_server: ApiServer) -> Iterator[NamespaceClient]:
-    ns = NamespaceClient(api_server.kubeconfig, "fairness-large")
+    ns = NamespaceClient(api_server.kubeconfig, f"fairness-large-{next(NUMBERS)}")
     yield ns
     ns.close()
 
 
 @pytest.fixture
 def small(api_server: ApiServer) -> Iterator[NamespaceClient]:
-    ns = NamespaceClient(api_server.kubeconfig, "fairness-small")
+    ns = NamespaceClient(api_server.kubeconfig, f"fairness-small-{next(NUMBERS)}")
     yield ns
     ns.close()
 
@@ -93,3 +96,25 @@ def test_tables_of_one_namespace_delay_a_table_of_another_by_a_fixed_number_of_r
 def _is(request: AuditedRequest, verb: str, ns: NamespaceClient, subresource: str) -> bool:
     found = (request.verb, request.resource, request.subresource, request.namespace)
     return found == (verb, TABLES, subresource, ns.namespace)
+
+
+def test_new_tables_of_one_namespace_come_at_the_rate_of_the_settings_beside_tables_of_another(
+    api_server: ApiServer, large: NamespaceClient, small: NamespaceClient, tmp_path: Path
+) -> None:
+    one_in_100_s = "0.01"
+    with OperatorProcess(
+        api_server.kubeconfig,
+        tmp_path,
+        namespaces=[large.namespace, small.namespace],
+        lease_namespace=small.namespace,
+        new_tables_rate=one_in_100_s,
+    ) as operator:
+        operator.wait_until_working()
+        small.create(keyed_table(spec__writes=REMOVED))
+        small.wait(lambda: conditions(small.get(TABLES, "orders")).get("Ready"), "a status", operator=operator)
+        for number in range(3):
+            large.create(keyed_table(metadata__name=f"orders-{number}", spec__writes=REMOVED))
+        large.wait(lambda: operator.metrics()["paimon_operator_new_tables_waiting"] == 2 or None, "two that wait")
+        large.wait(lambda: conditions(large.get(TABLES, "orders-0")).get("Ready"), "a status", operator=operator)
+        waiting = [large.get(TABLES, f"orders-{number}") for number in (1, 2)]
+        assert [(conditions(each), each["metadata"].get("finalizers")) for each in waiting] == [({}, None)] * 2

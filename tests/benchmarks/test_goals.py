@@ -10,7 +10,7 @@ from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear, too_
 from tools.benchmarks.fleet.__main__ import missed as missed_requests
 from tools.benchmarks.fleet.history import missed_with_history
 from tools.benchmarks.fleet.long_life import Reading, grown
-from tools.benchmarks.fleet.neighbour import Waits
+from tools.benchmarks.fleet.neighbour import FEWEST, Beside, Waits, report
 from tools.benchmarks.fleet.neighbour import missed as missed_beside
 from tools.benchmarks.fleet.operator_figures import Figures
 from tools.benchmarks.observe_fleet import Cost, missed
@@ -170,3 +170,21 @@ def test_a_wait_beside_other_tables_that_grows_too_much_is_named(
 ) -> None:
     beside, alone = Waits([operators] * 9, [plain] * 9), Waits([0.06] * 9, [0.03] * 9)
     assert missed_beside(namespace, beside, alone) == found, sentence
+
+
+@pytest.mark.parametrize(
+    ("creating", "after", "slow", "found"),
+    [
+        (FEWEST, 0, 0.06, []),
+        (FEWEST - 1, FEWEST, 0.06, [f"steady: fewer than {FEWEST} waits"]),
+        (FEWEST, FEWEST, 0.3, ["steady: 5.00 times as long, goal 2"]),
+        (FEWEST, FEWEST - 1, 0.3, []),
+    ],
+    ids=["enough waits", "too few while they are created", "slow after that", "too few after that for a figure"],
+)
+def test_both_periods_of_a_neighbour_have_the_goal_and_the_first_one_must_be_measured(
+    creating: int, after: int, slow: float, found: list[str]
+) -> None:
+    alone = Waits([0.06] * FEWEST, [0.03] * FEWEST)
+    measured = Beside(Waits([0.06] * creating, [0.03] * creating), Waits([slow] * after, [slow / 2] * after), 240)
+    assert report("steady", 5000, alone, measured) == found

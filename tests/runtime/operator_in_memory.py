@@ -177,7 +177,7 @@ class OperatorInMemory:
 
     def _keep_namespaces(self, live: Set[str]) -> None:
         self.slots.keep_namespaces(live)
-        self.new_tables.tidy()
+        self.new_tables.forget_idle()
 
     async def start(self) -> OperatorInMemory:
         """Lists all objects, then starts the watches and the workers."""

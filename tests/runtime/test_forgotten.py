@@ -15,8 +15,9 @@ from paimon_operator.core.naming import observed_catalog
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import ForbiddenError, NamespaceTerminatingError
 from paimon_operator.runtime.keys import Key
-from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, orders, provisioned
+from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, orders, provisioned
 from tests.runtime.shared_driver import FACTS, own_pods, shared
+from tests.support.manifests import catalog, keyed_table
 from tests.support.object_store import Fault, ObjectStore
 from tests.support.virtual_time import VirtualTime
 
@@ -39,6 +40,8 @@ def referents(held: object) -> Iterable[object]:
     """
     if isinstance(held, type | ModuleType | CoroutineType):
         return ()
+    if isinstance(held, dict):  # of one whose keys are texts, gc names the values alone
+        return (*held, *held.values())
     if isinstance(held, FunctionType):
         return (*(held.__closure__ or ()), *(held.__defaults__ or ()), *(held.__kwdefaults__ or {}).values())
     return gc.get_referents(held)
@@ -130,6 +133,22 @@ async def test_a_table_of_a_namespace_that_is_terminating() -> None:
     await delete_all(operator)
     assert operator.store.faults == [], "the create was never tried"
     assert remembered(operator) == set()
+    await operator.stop()
+
+
+async def test_new_tables_that_have_waited_and_their_namespace() -> None:
+    operator = await OperatorInMemory(new_tables_rate=1).start()
+    beside = keyed_table(metadata__namespace="bank", spec__suspend=True, spec__writes=[])
+    await operator.apply(catalog(metadata__namespace="bank"), beside, lake())
+    await operator.apply(*(orders(metadata__name=f"t{number}", spec__suspend=True) for number in range(15)))
+    assert operator.new_tables.waiting == 4
+    for kind, name in ((Kind.TABLE, "orders"), (Kind.CATALOG, "lake")):
+        operator.store.delete_as_user(kind, "bank", name)
+        await operator.settle()
+    await delete_all(operator)
+    assert remembered(operator) == set()
+    await operator.resync.catch_up()
+    assert names(operator) == set()
     await operator.stop()
 
 

@@ -132,14 +132,17 @@ def test_turns_of_deleted_tables_go_back_to_their_namespace() -> None:
     assert world.waits("large", RATE) == [0] * RATE
 
 
-def test_tidying_forgets_tables_that_are_gone_and_gives_nobody_a_second_turn() -> None:
+def test_to_forget_idle_namespaces_gives_none_another_burst() -> None:
     world = Turns()
     world.create("small", "orders")
     world.waits("large", BURST + 6)
-    world.cache.drop(Kind.TABLE, keyed_table(metadata__namespace="large", metadata__name=str(BURST + 5), **NEWER))
-    world.turns.tidy()
-    assert world.turns.waiting == 4
-    assert world.turns.wait(world.create("large", "later")) == pytest.approx(5 / RATE)
+    world.turns.forget_idle()
+    assert world.turns.wait(world.create("large", "later")) == pytest.approx(6 / RATE)
+    world.time.advance(2 * BURST_S)
+    world.turns.forget_idle()
+    for number in range(BURST + 6):
+        world.delete("large", number)
+    assert world.turns.wait(world.create("large", "latest")) == 0
 
 
 def large_table(number: int, **edits: object) -> Manifest:

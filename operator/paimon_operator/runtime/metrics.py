@@ -33,7 +33,7 @@ class Metrics:
         self.runs = PrometheusRunMetrics(made)
         self._leader = made.gauge("leader", "1 while this process leads, otherwise 0.")
         self._depth = made.gauge("queue_depth", "Objects that wait for a worker.")
-        waiting = "New tables that wait for the rate of new tables of their namespace."
+        waiting = "New tables that wait for their turn: a namespace has some per second."
         self._new_tables = made.gauge("new_tables_waiting", waiting)
         self._age = made.gauge("queue_oldest_seconds", "Seconds that the longest waiting object has waited.")
         awaited = "Seconds since the oldest heartbeat that no watch has delivered yet."

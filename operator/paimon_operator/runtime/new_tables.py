@@ -27,7 +27,7 @@ class NewTables:
     def __init__(self, cache: Cache, *, rate: float, clock: Callable[[], float]) -> None:
         self._cache, self._rate, self._clock = cache, rate, clock
         self._used_until: dict[str, float] = {}
-        """Namespace -> when its turns that are given are used up, at the rate."""
+        """Namespace -> when the turns that it was given would have come one by one, without a burst."""
         self._turns: dict[Key, float] = {}
         """When the turn of each new table comes, or came. Its first reconcile may take several passes."""
 
@@ -44,12 +44,10 @@ class NewTables:
         if not self._is_new(table):
             self._forget(table)
 
-    def tidy(self) -> None:
-        """Forgets what has no effect any more."""
+    def forget_idle(self) -> None:
+        """Forgets the namespaces that have their whole burst again."""
         now = self._clock()
         self._used_until = {each: until for each, until in self._used_until.items() if until > now}
-        for table in [each for each in self._turns if not self._is_new(each)]:
-            self._forget(table)
 
     @property
     def waiting(self) -> int:

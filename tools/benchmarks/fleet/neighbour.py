@@ -4,12 +4,11 @@
 of the other namespace come at two steady rates, and as `kubectl create -f` of a file creates them, each as soon as the
 one before is stored. Each of the three has a new API server, because one with more tables is slower. After each wait a
 plain client sends the operator's requests itself, in a namespace that no operator watches: what they take is the API
-server's part. Measured is until the operator has reconciled the last one. It fails where the 99th percentile beside
+server's part. This goes on until the operator has reconciled the last one. It fails where the 99th percentile beside
 those at a steady rate is more than twice that without them, and where it grows more than twice as much as that of the
 client.
 
-The measurement hardly loads the API server: a watch reports the conditions, and a quarter of a second passes between
-two waits.
+The measurement hardly loads the API server: a watch reports the conditions, and time passes between two waits.
 """
 
 from __future__ import annotations
@@ -23,13 +22,14 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from paimon_operator.core.naming import FINALIZER
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.runtime.keys import Key
 from tests.apiserver.connected import Connected, connected
 from tests.apiserver.operator_process import OperatorProcess
 from tests.cluster.apiserver import ApiServer
@@ -40,19 +40,18 @@ QUIET: Final = "quiet"
 UNWATCHED: Final = "unwatched"
 RATES: Final = {"calm": 10, "steady": 20, "file": 0}
 """Namespace -> tables that are created in it in a second. 0: one after the other."""
-ALONE_S: Final = 120
+PAUSES_S: Final = {"calm": 0.25, "steady": 0.25, "file": 0.12}
+"""Between two waits. Those of a file are created in little more than a minute, and so many waits are needed as well."""
+ALONE_S: Final = 240
 """How long is measured without other tables, on each API server."""
-FEWEST: Final = 50
-"""A period with fewer waits has no figure, and one of creations must have so many."""
+FEWEST: Final = 100
+"""A period with fewer waits has no figure. That of the creations must have one."""
 GOAL: Final = 2.0
 Noise = AbstractContextManager[subprocess.Popen[bytes]]
 """A process that creates the tables of another namespace."""
-Table = tuple[str, str]
-"""Namespace and name."""
 _HEADER: Final = """\
 | a new table | median s | p99 s | p99, times alone | a client: median s | p99 s | p99, times alone |
 |---|---|---|---|---|---|---|"""
-_BETWEEN_SAMPLES_S: Final = 0.25
 _PATIENCE_S: Final = 60
 
 
@@ -78,30 +77,37 @@ class Beside:
     """How long that takes."""
 
 
-async def waits(
-    api: Connected, operator: OperatorProcess, numbers: Iterator[int], goes_on: Callable[[], Awaitable[bool]]
-) -> Waits:
-    """The waits for a table of the quiet namespace and for one of the unwatched one, in turn, while it goes on."""
-    measured = Waits([], [])
-    async with Conditions.watched(api, QUIET) as conditions:
-        while await goes_on():
-            operator.require_running()
-            number = next(numbers)
-            await asyncio.sleep(_BETWEEN_SAMPLES_S)
-            began, created = time.monotonic(), await create_table(api, QUIET, number)
-            table = await conditions.table_with(created["metadata"]["name"], _PATIENCE_S)
-            measured.operators.append(time.monotonic() - began)
-            await asyncio.sleep(_BETWEEN_SAMPLES_S)
-            measured.plain.append(await _create_with_status(api, number, table["status"]))
-    return measured
+@dataclass(frozen=True)
+class Probe:
+    """Creates tables in the quiet namespace and in the unwatched one, in turn, and measures their waits."""
 
+    api: Connected
+    operator: OperatorProcess
+    pause_s: float
+    """Between two tables."""
+    numbers: Iterator[int] = field(default_factory=itertools.count)
 
-async def _create_with_status(api: Connected, number: int, status: Manifest) -> float:
-    """Seconds of a table's creation and of what the operator sends until it has conditions: finalizer and status."""
-    began, created = time.monotonic(), await create_table(api, UNWATCHED, number)
-    table = await api.store.set_finalizers(Kind.TABLE, created, [FINALIZER]) or {}
-    await api.store.apply_status(Kind.TABLE, table, status)
-    return time.monotonic() - began
+    async def waits(self, goes_on: Callable[[], Awaitable[bool]]) -> Waits:
+        """The waits while it goes on."""
+        measured = Waits([], [])
+        async with Conditions.watched(self.api, QUIET) as conditions:
+            while await goes_on():
+                self.operator.require_running()
+                number = next(self.numbers)
+                await asyncio.sleep(self.pause_s)
+                began, created = time.monotonic(), await create_table(self.api, QUIET, number)
+                table = await conditions.table_with(created["metadata"]["name"], _PATIENCE_S)
+                measured.operators.append(time.monotonic() - began)
+                await asyncio.sleep(self.pause_s)
+                measured.plain.append(await self._create_with_status(number, table["status"]))
+        return measured
+
+    async def _create_with_status(self, number: int, status: Manifest) -> float:
+        """Seconds of a table's creation and of what the operator sends until it has conditions."""
+        began, created = time.monotonic(), await create_table(self.api, UNWATCHED, number)
+        table = await self.api.store.set_finalizers(Kind.TABLE, created, [FINALIZER]) or {}
+        await self.api.store.apply_status(Kind.TABLE, table, status)
+        return time.monotonic() - began
 
 
 @contextmanager
@@ -117,22 +123,20 @@ def creating(server: ApiServer, namespace: str, tables: int) -> Iterator[subproc
     assert process.returncode == 0, f"tables of {namespace} could not be created"
 
 
-async def beside(
-    api: Connected, operator: OperatorProcess, noise: Noise, last: Table, numbers: Iterator[int]
-) -> Beside:
+async def beside(probe: Probe, noise: Noise, last: Key) -> Beside:
     """The waits while another namespace creates tables, and until the `last` of them has conditions."""
 
     async def is_creating() -> bool:
         return process.poll() is None
 
     async def is_reconciling() -> bool:
-        return not has_conditions(await api.store.get(Kind.TABLE, *last) or {})
+        return not has_conditions(await probe.api.store.get(*last) or {})
 
     with noise as process:
         await asyncio.sleep(2)  # until the operator has work
-        measured = await waits(api, operator, numbers, is_creating)
+        measured = await probe.waits(is_creating)
     began = time.monotonic()
-    after = await waits(api, operator, numbers, is_reconciling)
+    after = await probe.waits(is_reconciling)
     return Beside(measured, after, time.monotonic() - began)
 
 
@@ -144,14 +148,14 @@ async def _is_settled(api: Connected, namespace: str) -> bool:
 async def measure(server: ApiServer, operator: OperatorProcess, namespace: str, tables: int) -> tuple[Waits, Beside]:
     """The waits alone, and then beside the other namespace. In the end the operator has reconciled its tables, too."""
     async with connected(server.kubeconfig, namespaces=(QUIET, UNWATCHED, namespace), timeout_s=120) as api:
-        numbers, end = itertools.count(), time.monotonic() + ALONE_S
+        probe, end = Probe(api, operator, PAUSES_S[namespace]), time.monotonic() + ALONE_S
 
         async def is_alone() -> bool:
             return time.monotonic() < end
 
-        alone = await waits(api, operator, numbers, is_alone)
-        last = namespace, f"t{tables - 1}"
-        measured = await beside(api, operator, creating(server, namespace, tables), last, numbers)
+        alone = await probe.waits(is_alone)
+        last = Key(Kind.TABLE, namespace, f"t{tables - 1}")
+        measured = await beside(probe, creating(server, namespace, tables), last)
         await until(partial(_is_settled, api, namespace), operator)
         return alone, measured
 
