@@ -10,7 +10,7 @@ from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear, too_
 from tools.benchmarks.fleet.__main__ import missed as missed_requests
 from tools.benchmarks.fleet.history import missed_with_history
 from tools.benchmarks.fleet.long_life import Reading, grown
-from tools.benchmarks.fleet.neighbour import FEWEST, Beside, Waits, report
+from tools.benchmarks.fleet.neighbour import FEWEST, Beside, Measured, Waits, report, together
 from tools.benchmarks.fleet.neighbour import missed as missed_beside
 from tools.benchmarks.fleet.operator_figures import Figures
 from tools.benchmarks.observe_fleet import Cost, missed
@@ -145,46 +145,66 @@ def test_a_restart_with_three_past_runs_of_each_table_may_list_them_and_no_more(
     assert missed_with_history(1000, [restart], peak) == found
 
 
-SLOW = "steady: 5.00 times as long, goal 2"
+SLOW = "20 a second: 5.00 times as long, goal 2"
+ONE_BY_ONE = "one after the other"
 
 
 @pytest.mark.parametrize(
-    ("sentence", "namespace", "operators", "plain", "found"),
+    ("sentence", "rate", "operators", "plain", "found"),
     [
-        ("at the goal", "steady", 0.12, 0.03, []),
-        ("with the API server", "steady", 0.3, 0.15, [SLOW]),
-        ("at the lower rate", "calm", 0.3, 0.15, ["calm: 5.00 times as long, goal 2"]),
-        ("by itself", "steady", 0.3, 0.03, [SLOW, "steady: grows 5.00 times as much as a client's, goal 2"]),
-        ("with the API server, which one after the other are too much for", "file", 0.3, 0.15, []),
+        ("at the goal", 20, 0.12, 0.03, []),
+        ("with the API server", 20, 0.3, 0.15, [SLOW]),
+        ("at the lower rate", 10, 0.3, 0.15, ["10 a second: 5.00 times as long, goal 2"]),
+        ("by itself", 20, 0.3, 0.03, [SLOW, "20 a second: grows 5.00 times as much as a client's, goal 2"]),
+        ("with the API server, which one after the other are too much for", 0, 0.3, 0.15, []),
         (
             "by itself, beside tables one after the other",
-            "file",
+            0,
             0.3,
             0.03,
-            ["file: grows 5.00 times as much as a client's, goal 2"],
+            [f"{ONE_BY_ONE}: grows 5.00 times as much as a client's, goal 2"],
         ),
     ],
 )
 def test_a_wait_beside_other_tables_that_grows_too_much_is_named(
-    sentence: str, namespace: str, operators: float, plain: float, found: list[str]
+    sentence: str, rate: int, operators: float, plain: float, found: list[str]
 ) -> None:
     beside, alone = Waits([operators] * 9, [plain] * 9), Waits([0.06] * 9, [0.03] * 9)
-    assert missed_beside(namespace, beside, alone) == found, sentence
+    assert missed_beside(rate, beside, alone) == found, sentence
+
+
+def waits(count: int, seconds: float = 0.06) -> Waits:
+    """Waits of which each takes twice as long as a client's."""
+    return Waits([seconds] * count, [seconds / 2] * count)
 
 
 @pytest.mark.parametrize(
-    ("creating", "after", "slow", "found"),
+    ("creating", "after", "found"),
     [
-        (FEWEST, 0, 0.06, []),
-        (FEWEST - 1, FEWEST, 0.06, [f"steady: fewer than {FEWEST} waits"]),
-        (FEWEST, FEWEST, 0.3, ["steady: 5.00 times as long, goal 2"]),
-        (FEWEST, FEWEST - 1, 0.3, []),
+        (waits(FEWEST), waits(0), []),
+        (waits(FEWEST - 1), waits(FEWEST), [f"steady: fewer than {FEWEST} waits"]),
+        (waits(FEWEST), waits(FEWEST, 0.3), [SLOW]),
+        (waits(FEWEST), waits(FEWEST - 1, 0.3), []),
     ],
     ids=["enough waits", "too few while they are created", "slow after that", "too few after that for a figure"],
 )
 def test_both_periods_of_a_neighbour_have_the_goal_and_the_first_one_must_be_measured(
-    creating: int, after: int, slow: float, found: list[str]
+    creating: Waits, after: Waits, found: list[str]
 ) -> None:
-    alone = Waits([0.06] * FEWEST, [0.03] * FEWEST)
-    measured = Beside(Waits([0.06] * creating, [0.03] * creating), Waits([slow] * after, [slow / 2] * after), 240)
-    assert report("steady", 5000, alone, measured) == found
+    assert report([Measured("steady", waits(FEWEST), Beside(creating, after, 240))]) == found
+
+
+@pytest.mark.parametrize(("slow", "found"), [(3, []), (8, [SLOW])])
+def test_a_rate_is_judged_by_its_waits_on_all_api_servers(slow: int, found: list[str]) -> None:
+    usual, with_slow_ones = waits(200), together([waits(200 - slow), waits(slow, 0.3)])
+    first = Measured("steady", usual, Beside(with_slow_ones, waits(0), 240))
+    assert report([first, Measured("steady-again", usual, Beside(usual, waits(0), 240))]) == found
+
+
+def test_the_waits_alone_are_those_on_all_api_servers() -> None:
+    fast, slow = waits(200), waits(200, 0.15)
+    both = [
+        Measured("calm", fast, Beside(waits(200, 0.2), waits(0), 0)),
+        Measured("steady", slow, Beside(fast, fast, 1)),
+    ]
+    assert report(both) == []
