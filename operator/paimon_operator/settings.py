@@ -92,7 +92,7 @@ class Settings(BaseModel):
     they are off."""
     api_burst: int = Field(default=400, ge=1)
     """Largest burst of requests after a pause."""
-    new_tables_rate: float = Field(default=10.0, ge=0)
+    new_tables_rate: float = Field(default=5.0, ge=0)
     """How many new tables of one namespace are reconciled per second, after a burst of ten times as many; 0: no limit.
     It applies while another namespace has tables, whose requests would otherwise wait for a busy API server."""
     request_timeout: Seconds = 30.0
