@@ -6,7 +6,7 @@ one before is stored. Each time has a new API server, because one with more tabl
 client sends the operator's requests itself, in a namespace that no operator watches: what they take is the API server's
 part. This goes on until the operator has reconciled the last one, but for four minutes after its creation at most.
 
-A percentile of some hundred waits varies by a fifth. So the higher rate comes twice, and each rate is compared with the
+A percentile of some hundred waits varies by a fifth. So what comes fast comes twice, and each rate is compared with the
 waits alone on all API servers. It fails where the 99th percentile beside tables at a steady rate is more than twice
 that without them, and where it grows more than twice as much as that of the client.
 
@@ -39,7 +39,7 @@ from tools.benchmarks.fleet.stage import create_table, operator_on_one_core, ser
 
 QUIET: Final = "quiet"
 UNWATCHED: Final = "unwatched"
-RATES: Final = {"steady": 20, "calm": 10, "steady-again": 20, "file": 0}
+RATES: Final = {"steady": 20, "calm": 10, "steady-again": 20, "file": 0, "file-again": 0}
 """Namespace -> tables that are created in it in a second. 0: one after the other."""
 PAUSE_S, PAUSE_BESIDE_A_FILE_S = 0.25, 0.12
 """Between two waits. Those of a file are created in little more than a minute, and so many waits are needed as well."""
