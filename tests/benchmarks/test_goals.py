@@ -10,7 +10,7 @@ from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear, too_
 from tools.benchmarks.fleet.__main__ import missed as missed_requests
 from tools.benchmarks.fleet.history import missed_with_history
 from tools.benchmarks.fleet.long_life import Reading, grown
-from tools.benchmarks.fleet.neighbour import FEWEST, Beside, Measured, Waits, report, together
+from tools.benchmarks.fleet.neighbour import FEWEST, RATE, Beside, Measured, Waits, report, together, unsettled
 from tools.benchmarks.fleet.neighbour import missed as missed_beside
 from tools.benchmarks.fleet.operator_figures import Figures
 from tools.benchmarks.observe_fleet import Cost, missed
@@ -146,7 +146,6 @@ def test_a_restart_with_three_past_runs_of_each_table_may_list_them_and_no_more(
 
 
 SLOW = "20 a second: 5.00 times as long, goal 2"
-ONE_BY_ONE = "one after the other"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +161,7 @@ ONE_BY_ONE = "one after the other"
             0,
             0.3,
             0.03,
-            [f"{ONE_BY_ONE}: grows 5.00 times as much as a client's, goal 2"],
+            ["one after the other: grows 5.00 times as much as a client's, goal 2"],
         ),
     ],
 )
@@ -191,20 +190,31 @@ def waits(count: int, seconds: float = 0.06) -> Waits:
 def test_both_periods_of_a_neighbour_have_the_goal_and_the_first_one_must_be_measured(
     creating: Waits, after: Waits, found: list[str]
 ) -> None:
-    assert report([Measured("steady", waits(FEWEST), Beside(creating, after, 240))]) == found
+    assert report([Measured("steady", waits(FEWEST), Beside(creating, after, 240, 0))]) == found
 
 
 @pytest.mark.parametrize(("slow", "found"), [(3, []), (8, [SLOW])])
 def test_a_rate_is_judged_by_its_waits_on_all_api_servers(slow: int, found: list[str]) -> None:
     usual, with_slow_ones = waits(200), together([waits(200 - slow), waits(slow, 0.3)])
-    first = Measured("steady", usual, Beside(with_slow_ones, waits(0), 240))
-    assert report([first, Measured("steady-again", usual, Beside(usual, waits(0), 240))]) == found
+    first = Measured("steady", usual, Beside(with_slow_ones, waits(0), 240, 0))
+    assert report([first, Measured("steady-again", usual, Beside(usual, waits(0), 240, 0))]) == found
 
 
 def test_the_waits_alone_are_those_on_all_api_servers() -> None:
     fast, slow = waits(200), waits(200, 0.15)
     both = [
-        Measured("calm", fast, Beside(waits(200, 0.2), waits(0), 0)),
-        Measured("steady", slow, Beside(fast, fast, 1)),
+        Measured("calm", fast, Beside(waits(200, 0.2), waits(0), 0, 0)),
+        Measured("steady", slow, Beside(fast, fast, 1, 0)),
     ]
     assert report(both) == []
+
+
+@pytest.mark.parametrize(
+    ("done", "found"),
+    [(100, []), (40, []), (39, ["steady: 1 tables are not reconciled in time"])],
+    ids=["all", "as many as the rate allows", "one less"],
+)
+def test_other_tables_that_the_operator_has_not_reconciled_at_its_rate_are_counted(done: int, found: list[str]) -> None:
+    settled = {"status": {"conditions": [{"type": "Ready"}]}}
+    behind = unsettled([settled] * done + [{}] * (100 - done), 40 / RATE)
+    assert report([Measured("steady", waits(FEWEST), Beside(waits(FEWEST), waits(0), 240, behind))]) == found

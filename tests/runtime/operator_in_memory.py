@@ -87,7 +87,7 @@ class OperatorInMemory:
         observer: ObserverFacts | None = None,
         sharing: SharingFacts | None = None,
         facts: OperatorFacts | None = None,
-        new_tables_rate: float = 10,
+        new_tables_rate: float = 5,
     ) -> None:
         """Creates a process that is not started, on the `store` of an earlier process or an empty one."""
         self.time = time or VirtualTime()
