@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from paimon_operator.settings import PREFIX, Settings, SettingsError, named_by, read
+
+VALUES = Path(__file__).parents[2] / "charts" / "paimon-operator" / "values.yaml"
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -101,3 +106,12 @@ def test_another_form_of_argument_is_refused(argument: str) -> None:
 def test_an_argument_that_is_no_setting_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"API_PACE: Extra inputs"):
         read({**environment(), **named_by(["--api-pace=5"])})
+
+
+@pytest.mark.parametrize(
+    ("value", "setting"),
+    [("apiRate", "api_rate"), ("apiBurst", "api_burst"), ("newTablesRate", "new_tables_rate")],
+)
+def test_a_rate_has_the_same_default_in_the_chart(value: str, setting: str) -> None:
+    values = yaml.safe_load(VALUES.read_text(encoding="utf-8"))
+    assert values["operator"][value] == Settings.model_fields[setting].default
