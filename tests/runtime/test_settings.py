@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from paimon_operator.runtime.new_tables import BURST_S
 from paimon_operator.settings import PREFIX, Settings, SettingsError, named_by, read
 
-VALUES = Path(__file__).parents[2] / "charts" / "paimon-operator" / "values.yaml"
+REPOSITORY = Path(__file__).parents[2]
+VALUES = REPOSITORY / "charts" / "paimon-operator" / "values.yaml"
+DOCS = REPOSITORY / "docs"
+IN_WORDS = {2: "two", 5: "five", 10: "ten", 20: "twenty"}
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -115,3 +119,12 @@ def test_an_argument_that_is_no_setting_is_refused() -> None:
 def test_a_rate_has_the_same_default_in_the_chart(value: str, setting: str) -> None:
     values = yaml.safe_load(VALUES.read_text(encoding="utf-8"))
     assert values["operator"][value] == Settings.model_fields[setting].default
+
+
+def test_the_guide_for_operators_states_the_rate_of_new_tables() -> None:
+    rate = Settings.model_fields["new_tables_rate"].default
+    stated = " ".join((DOCS / "operations.md").read_text(encoding="utf-8").split())
+    assert f"reconciled at {IN_WORDS[rate]} per second, after a burst of about {rate * BURST_S:.0f} (" in stated
+    minutes = f"{10_000 / rate / 60:.0f} minutes"
+    assert f"10,000 tables that come back without a status, after a move or a loss of objects, take {minutes}" in stated
+    assert f"[{IN_WORDS[rate]} tables per second](operations.md" in (DOCS / "emergency.md").read_text(encoding="utf-8")
