@@ -23,12 +23,16 @@ class ProcessDiedError(RuntimeError):
 
 
 def start_time(pid: int) -> str | None:
-    """Returns field 22 of /proc/PID/stat (clock ticks since boot); None: no such process, or a zombie."""
+    """Returns field 22 of /proc/PID/stat (clock ticks since boot); None: no such process, or a zombie.
+
+    The main thread can be a zombie while others of its process still end: those hold its ports. It is no zombie then.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        has_ended = fields[0] in "ZX" and os.listdir(f"/proc/{pid}/task") == [str(pid)]
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return None if fields[0] in "ZX" else fields[19]
+    return None if has_ended else fields[19]
 
 
 @dataclass(frozen=True)
