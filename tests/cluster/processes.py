@@ -25,7 +25,7 @@ class ProcessDiedError(RuntimeError):
 def start_time(pid: int) -> str | None:
     """Returns field 22 of /proc/PID/stat (clock ticks since boot); None: no such process, or a zombie.
 
-    The main thread can be a zombie while others of its process still end: those hold its ports. It is no zombie then.
+    While a process has other threads than a main thread that is a zombie, it has not ended: they hold its ports.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -17,7 +17,7 @@ MAIN_THREAD_ENDS: Final = """
 import ctypes, platform, socket, threading, time
 listening = socket.create_server(("127.0.0.1", 0))
 print(listening.getsockname()[1], flush=True)
-threading.Thread(target=time.sleep, args=(600,)).start()
+threading.Thread(target=time.sleep, args=(60,)).start()
 EXIT = {"x86_64": 60, "aarch64": 93}[platform.machine()]
 ctypes.CDLL(None).syscall(EXIT, 0)  # of this thread only, unlike exit_group
 """
@@ -28,9 +28,12 @@ def daemon(tmp_path: Path) -> Daemon:
     return Daemon("listener", tmp_path / "pid", tmp_path / "log")
 
 
+def started_pid(daemon: Daemon) -> int:
+    return int(daemon.pid_file.read_text().partition(" ")[0])
+
+
 def main_thread_is_a_zombie(daemon: Daemon) -> bool:
-    pid = daemon.pid_file.read_text().partition(" ")[0]
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return Path(f"/proc/{started_pid(daemon)}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def test_a_process_whose_main_thread_has_ended_is_running_until_its_last_thread_ends(daemon: Daemon) -> None:
@@ -49,7 +52,7 @@ def test_a_process_whose_main_thread_has_ended_is_running_until_its_last_thread_
 
 def test_a_zombie_that_nobody_has_reaped_has_ended(daemon: Daemon) -> None:
     daemon.start([sys.executable, "-c", ""])
-    pid = int(daemon.pid_file.read_text().partition(" ")[0])
+    pid = started_pid(daemon)
     assert wait_until(lambda: start_time(pid) is None, timeout=30)
     assert main_thread_is_a_zombie(daemon)
     os.waitpid(pid, 0)
