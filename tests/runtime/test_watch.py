@@ -26,7 +26,7 @@ class Listener:
         self.received.append(("heartbeat", namespace))
 
 
-async def refuse_login() -> tuple[str, aiohttp.ClientSession]:
+async def refuse_login(_: type[aiohttp.ClientResponse]) -> tuple[str, aiohttp.ClientSession]:
     raise AssertionError("no test logs in")
 
 

@@ -41,13 +41,15 @@ async def connect(kubeconfig: str | None = None) -> ApiClient:
     return client
 
 
-async def watch_session(client: ApiClient) -> tuple[str, aiohttp.ClientSession]:
+async def watch_session(client: ApiClient, response: type[aiohttp.ClientResponse]) -> tuple[str, aiohttp.ClientSession]:
     """The API server's address and a new authenticated session for long streams, which the caller closes.
 
-    The token is read at every call: service-account tokens expire, and kopf calls this again after a 401.
+    Its responses are of the class `response`. The token is read at every call: service-account tokens expire, and kopf
+    calls this again after a 401.
     """
     headers = {"User-Agent": USER_AGENT}
     if authorization := await client.configuration.get_api_key_with_prefix("BearerToken"):
         headers["Authorization"] = authorization
     connector = aiohttp.TCPConnector(limit=0, ssl=client.rest_client.ssl_context)
-    return str(client.configuration.host), aiohttp.ClientSession(connector=connector, headers=headers)
+    session = aiohttp.ClientSession(connector=connector, headers=headers, response_class=response)
+    return str(client.configuration.host), session

@@ -18,9 +18,11 @@ from paimon_operator.api.base import GROUP
 from paimon_operator.core.naming import FIELD_MANAGER, MANAGED_BY_LABEL, PLURALS
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import OperatorError
+from paimon_operator.runtime.lists import response_of_lists
 
-Login = Callable[[], Awaitable[tuple[str, aiohttp.ClientSession]]]
-"""Returns the API server's address and an authenticated session. Called at the start and after every 401."""
+Login = Callable[[type[aiohttp.ClientResponse]], Awaitable[tuple[str, aiohttp.ClientSession]]]
+"""Returns the API server's address and an authenticated session, whose responses are of the given class. Called at the
+start and after every 401."""
 
 _BACKOFFS: Final = (1, 1, 2, 3, 5, 8)
 """Seconds between the tries of a list or watch that is answered 403, 429 or 5xx; then the process ends. Shorter than
@@ -74,10 +76,11 @@ class WatchHandlers(Protocol):
 def build_registry(handlers: WatchHandlers, login: Login) -> kopf.OperatorRegistry:
     """The handlers of one operator."""
     registry = kopf.OperatorRegistry()
+    response = response_of_lists(handlers.on_event, *PLURALS, Kind.POD)
 
     @kopf.on.login(registry=registry)
     async def log_in(**_: Any) -> kopf.AiohttpSession:
-        server, session = await login()
+        server, session = await login(response)
         return kopf.AiohttpSession(server=server, aiohttp_session=session)
 
     def watch(kind: Kind, *resource: str) -> None:
@@ -107,7 +110,7 @@ def build_settings(*, heartbeat: str, request_timeout: float) -> kopf.OperatorSe
     settings.watching.field_selectors[_LEASES] = f"metadata.name={heartbeat}"
     settings.watching.chunk_size = 50  # objects per page: of each, etcd stores up to 1.5 MiB
     settings.watching.server_timeout = 300
-    settings.queueing.idle_timeout = 0.5
+    settings.queueing.idle_timeout = 0.1  # seconds that a task waits for the next event of its object
     settings.networking.error_backoffs = _BACKOFFS
     settings.networking.request_timeout = request_timeout
     settings.networking.connect_timeout = min(10.0, request_timeout)
