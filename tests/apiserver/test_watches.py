@@ -24,18 +24,19 @@ TABLES = 120
 
 @dataclass
 class Listener:
-    """Records what the watches deliver, and the tasks that there are meanwhile. Stops them after `last`."""
+    """Records what the watches deliver, and the tasks that there are meanwhile. Stops them after the object `last`."""
 
     last: str
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     listed: list[str] = field(default_factory=list)
     watched: list[tuple[str, str]] = field(default_factory=list)
+    kinds: set[tuple[str, str]] = field(default_factory=set)
     tasks: int = 0
     all_listed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
-        assert kind == body["kind"]
         name = body["metadata"]["name"]
+        self.kinds.add((kind, body["kind"]))
         self.tasks = max(self.tasks, len(asyncio.all_tasks()))
         if event is None:
             self.listed.append(name)
@@ -64,9 +65,16 @@ async def test_a_list_makes_no_task_for_each_object_and_the_watch_goes_on_from_i
 ) -> None:
     listener = Listener(last="later")
     watching = asyncio.create_task(watch(listener, api_server.kubeconfig, ns.namespace))
-    await asyncio.wait_for(listener.all_listed.wait(), timeout=60)
-    await asyncio.to_thread(ns.create, keyed_table(metadata__name="later"))
-    await asyncio.wait_for(watching, timeout=60)
+    listed = asyncio.create_task(listener.all_listed.wait())
+    try:
+        await asyncio.wait({watching, listed}, timeout=60, return_when=asyncio.FIRST_COMPLETED)
+        assert not watching.done(), watching.result()
+        await asyncio.to_thread(ns.create, keyed_table(metadata__name="later"))
+        await asyncio.wait_for(watching, timeout=60)
+    finally:
+        watching.cancel()
+        listed.cancel()
+    assert listener.kinds == {("PaimonTable", "PaimonTable")}
     assert sorted(listener.listed) == [f"t{number:03}" for number in range(TABLES)]
     assert listener.watched == [("ADDED", "later")]
     assert listener.tasks < TABLES / 2, "the watches themselves have about thirty"

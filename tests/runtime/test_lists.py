@@ -1,94 +1,149 @@
-"""Lists of watches, served by a real HTTP server: their objects are passed on, and kopf gets pages without them."""
+"""Lists of watches from a real HTTP server: their objects go to the handlers, and kopf gets pages without them."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 import aiohttp
+import kopf
 import pytest
 from aiohttp import web
 
 from paimon_operator.api.base import API_VERSION
 from paimon_operator.core.ports import Kind, Manifest
+from paimon_operator.runtime.cache import DELIVERED
 from paimon_operator.runtime.lists import response_of_lists
+from paimon_operator.runtime.watch import build_registry
 from tests.cluster.ports import free_ports
 
-TABLES = {
+
+def item(name: str) -> dict[str, Any]:
+    return {"metadata": {"namespace": "shop", "name": name}}
+
+
+TABLES: dict[str, Any] = {
     "kind": "PaimonTableList",
     "apiVersion": API_VERSION,
     "metadata": {"resourceVersion": "7", "continue": "more"},
-    "items": [{"metadata": {"name": "orders"}}, {"metadata": {"name": "events"}}],
+    "items": [item("orders"), item("events")],
 }
 OTHERS = {
-    "a list of another kind": {"kind": "LeaseList", "items": [{"metadata": {"name": "heartbeat"}}]},
-    "one object": {"kind": "PaimonTable", "items": "a field that it has"},
-    "the resources of a group": {"kind": "APIResourceList", "resources": [{"name": "paimontables"}]},
-    "an error": {"kind": "Status", "code": 410},
-    "no object": ["PaimonTableList"],
+    "a list of another kind": (HTTPStatus.OK, {"kind": "LeaseList", "items": [item("heartbeat")]}),
+    "one object": (HTTPStatus.OK, {"kind": "PaimonTable", "items": "a field that it has"}),
+    "the resources of a group": (HTTPStatus.OK, {"kind": "APIResourceList", "resources": [{"name": "paimontables"}]}),
+    "an error": (HTTPStatus.GONE, {"kind": "Status", "code": 410}),
+    "a list that comes with an error": (HTTPStatus.SERVICE_UNAVAILABLE, TABLES),
+    "no object": (HTTPStatus.OK, ["PaimonTableList"]),
+    "a kind that is no text": (HTTPStatus.OK, {"kind": {}, "items": [item("orders")]}),
 }
 
 
 @dataclass
-class Served:
-    """An API server that answers one document, and a client whose lists are read."""
+class Listener:
+    """The handlers of an operator, which record what they get."""
 
-    document: Any = None
-    listed: list[Manifest] = field(default_factory=list)
     fails_for: str = ""
+    got: list[tuple[Kind, str | None, Manifest]] = field(default_factory=list)
 
-    async def answer(self, _: web.Request) -> web.Response:
-        return web.json_response(self.document)
-
-    def on_event(self, kind: Kind, event: None, body: Manifest) -> None:
+    def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
         if body["metadata"]["name"] == self.fails_for:
             raise ValueError("not read")
-        assert (body["kind"], event) == (kind, None)
-        self.listed.append(body)
+        self.got.append((kind, event, body))
 
-    async def get(self, document: Any) -> Any:
-        self.document = document
-        (port,) = free_ports(1)
-        application = web.Application()
-        application.router.add_get("/", self.answer)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        response = response_of_lists(self.on_event, Kind.TABLE, Kind.POD)
-        try:
-            async with aiohttp.ClientSession(response_class=response) as session:
-                return await (await session.get(f"http://127.0.0.1:{port}/")).json()
-        finally:
-            await runner.cleanup()
+    def on_heartbeat(self, namespace: str) -> None:
+        raise AssertionError(namespace)
+
+    @property
+    def names(self) -> list[str]:
+        return [body["metadata"]["name"] for _, _, body in self.got]
 
 
-@pytest.fixture
-def served() -> Served:
-    return Served()
+@asynccontextmanager
+async def answering(document: object, status: HTTPStatus = HTTPStatus.OK) -> AsyncIterator[str]:
+    """An API server that has one answer; gives its URL."""
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.json_response(document, status=status)
+
+    (port,) = free_ports(1)
+    application = web.Application()
+    application.router.add_get("/", answer)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    yield f"http://127.0.0.1:{port}/"
+    await runner.cleanup()
 
 
-async def test_the_objects_are_passed_on_in_order_and_the_page_says_where_the_list_goes_on(served: Served) -> None:
-    assert await served.get(TABLES) == {**TABLES, "items": []}
-    assert [each["metadata"]["name"] for each in served.listed] == ["orders", "events"]
-    assert {each["apiVersion"] for each in served.listed} == {API_VERSION}
+async def read(document: object, response: type[aiohttp.ClientResponse], status: HTTPStatus = HTTPStatus.OK) -> Any:
+    """What kopf reads of that answer."""
+    async with (
+        answering(document, status) as url,
+        aiohttp.ClientSession(response_class=response) as session,
+        session.get(url) as answer,
+    ):
+        return await answer.json()
 
 
-async def test_an_object_of_a_list_of_pods_has_its_kind_although_the_api_server_leaves_it_out(served: Served) -> None:
-    await served.get({"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "driver"}}]})
-    assert served.listed == [{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "driver"}}]
+async def test_the_objects_are_passed_on_in_order_and_the_page_says_where_the_list_goes_on() -> None:
+    listener = Listener()
+    page = await read(TABLES, response_of_lists(listener.on_event, Kind.TABLE))
+    assert page == {**TABLES, "items": []}
+    expected = [{"kind": "PaimonTable", "apiVersion": API_VERSION, **each} for each in TABLES["items"]]
+    assert listener.got == [(Kind.TABLE, None, body) for body in expected]
+
+
+async def test_other_tasks_run_between_two_objects() -> None:
+    seen: list[int] = []
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    await read(TABLES, response_of_lists(lambda *_: seen.append(turns), Kind.TABLE))
+    task.cancel()
+    first, second = seen
+    assert second > first
 
 
 @pytest.mark.parametrize("what", OTHERS)
-async def test_every_other_answer_is_unchanged(served: Served, what: str) -> None:
-    assert await served.get(OTHERS[what]) == OTHERS[what]
-    assert served.listed == []
+async def test_every_other_answer_is_unchanged(what: str) -> None:
+    listener, (status, document) = Listener(), OTHERS[what]
+    assert await read(document, response_of_lists(listener.on_event, Kind.TABLE), status) == document
+    assert listener.got == []
 
 
-async def test_an_object_that_cannot_be_read_is_logged_and_the_next_one_is_passed_on(
-    served: Served, caplog: pytest.LogCaptureFixture
+async def test_an_object_that_cannot_be_handled_is_logged_and_the_next_one_is_passed_on(
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    served.fails_for = "orders"
-    await served.get(TABLES)
-    assert [each["metadata"]["name"] for each in served.listed] == ["events"]
-    assert "PaimonTable None/orders of a list is left out" in caplog.text
+    listener = Listener(fails_for="orders")
+    await read(TABLES, response_of_lists(listener.on_event, Kind.TABLE))
+    assert listener.names == ["events"]
+    assert "PaimonTable shop/orders: this object of a list was not handled" in caplog.text
     assert "ValueError: not read" in caplog.text
+    assert vars(caplog.records[0])["fields"] == {"kind": "PaimonTable", "namespace": "shop", "name": "orders"}
+
+
+@pytest.mark.parametrize("kind", DELIVERED)
+async def test_the_watches_read_the_lists_of_every_kind_that_they_deliver(kind: Kind) -> None:
+    listener, classes = Listener(), []
+
+    async def log_in(response: type[aiohttp.ClientResponse]) -> tuple[str, aiohttp.ClientSession]:
+        classes.append(response)
+        return "https://api", aiohttp.ClientSession()
+
+    (handler,) = build_registry(listener, log_in)._activities.get_all_handlers()
+    call: Any = handler.fn  # its type requires every argument that kopf can pass
+    given: kopf.AiohttpSession = await call()
+    await given.aiohttp_session.close()
+    await read({"kind": f"{kind}List", "items": [item("orders")]}, classes[0])
+    assert [(got, event) for got, event, _ in listener.got] == [(kind, None)]

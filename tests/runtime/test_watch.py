@@ -30,13 +30,15 @@ async def refuse_login(_: type[aiohttp.ClientResponse]) -> tuple[str, aiohttp.Cl
     raise AssertionError("no test logs in")
 
 
-def test_pods_and_leases_are_selected_by_the_server_and_scanning_is_off() -> None:
+def test_the_server_selects_pods_and_leases_scanning_is_off_and_no_task_waits_for_long() -> None:
     settings = build_settings(heartbeat="paimon-operator-canary", request_timeout=30)
     assert settings.watching.label_selectors["", "pods"] == "app.kubernetes.io/managed-by=paimon-operator"
     leases = settings.watching.field_selectors["coordination.k8s.io", "leases"]
     assert leases == "metadata.name=paimon-operator-canary"
     assert settings.scanning.disabled
     assert not settings.posting.enabled
+    assert not settings.watching.initial_streaming, "nothing reads such lists"
+    assert settings.queueing.idle_timeout <= 0.1
 
 
 async def test_each_event_is_passed_on_unchanged_and_no_handler_returns_a_value() -> None:

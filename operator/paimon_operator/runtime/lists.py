@@ -1,9 +1,9 @@
-"""The lists of the watches, read page by page before kopf sees their objects.
+"""The lists of the watches: their objects go to the handlers page by page, and kopf gets empty pages.
 
-kopf makes a task for each listed object and keeps it until `queueing.idle_timeout`: of 1,000 objects at once after each
-outage of the API server, nearly all of which the cache has in the listed version. It took 0.7 ms of CPU for each, and
-the memory of those tasks stayed with the process in pieces (docs/benchmarks.md). A listed object needs no task: nothing
-is delivered before it, and its watch begins after the list.
+kopf keeps two tasks for each listed object until `queueing.idle_timeout`. It lists all objects again after each outage
+of the API server, when the cache has nearly all of them already. The memory of 1,000 tasks at once stayed with the
+process, in pieces (docs/benchmarks.md). A listed object needs no task: an event of the watch before, which a task of
+kopf's may still have, is harmless, because the cache compares versions.
 """
 
 from __future__ import annotations
@@ -11,23 +11,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 import aiohttp
 
 from paimon_operator.core.ports import Kind, Manifest
-
-_log = logging.getLogger(__name__)
+from paimon_operator.runtime.keys import key_of
+from paimon_operator.runtime.logs import fields
 
 OnEvent = Callable[[Kind, None, Manifest], None]
 """Receives one object of a list: no event, as kopf has it."""
+_log = logging.getLogger(__name__)
 
 
 def response_of_lists(on_event: OnEvent, *kinds: Kind) -> type[aiohttp.ClientResponse]:
-    """The class of a session's responses. It passes on the objects of lists of `kinds`, and kopf gets an empty page.
+    """The class of a session's responses. The objects of each list of `kinds` go to `on_event`.
 
-    kopf still reads where the list goes on, and at which version its watch begins. An object that `on_event` fails for
-    is logged and left out, as kopf does with one of a watch: the resync finds it again.
+    kopf still reads where the list goes on, and at which version its watch begins. A failure of `on_event` is logged,
+    as kopf does with an object of a watch. What the object affects may then wait for the resync, a Pod for the next
+    list.
     """
     kind_of = {f"{kind}List": kind for kind in kinds}
 
@@ -37,7 +40,8 @@ def response_of_lists(on_event: OnEvent, *kinds: Kind) -> type[aiohttp.ClientRes
         async def json(self, **options: Any) -> Any:
             """The document; of a list of `kinds` without its objects."""
             document = await super().json(**options)
-            kind = kind_of.get(document.get("kind", "")) if isinstance(document, dict) else None
+            name = document.get("kind") if isinstance(document, dict) else None
+            kind = kind_of.get(name) if isinstance(name, str) and self.status == HTTPStatus.OK else None
             if kind is None:
                 return document
             await _pass_on(kind, document, on_event)
@@ -47,12 +51,12 @@ def response_of_lists(on_event: OnEvent, *kinds: Kind) -> type[aiohttp.ClientRes
 
 
 async def _pass_on(kind: Kind, page: Manifest, on_event: OnEvent) -> None:
-    """Other tasks run after each object: a page has fifty of up to 1.5 MiB."""
+    """Calls `on_event` with each object of the page. Other tasks run in between: a page has up to fifty."""
     for item in page.get("items") or ():
         body = {"kind": str(kind), "apiVersion": page.get("apiVersion"), **item}
         try:
             on_event(kind, None, body)
         except Exception:  # noqa: BLE001  a bug that one object meets must not end the watches of all others
-            metadata = body.get("metadata") or {}
-            _log.exception("%s %s/%s of a list is left out", kind, metadata.get("namespace"), metadata.get("name"))
+            key = key_of(kind, body)
+            _log.exception("%s: this object of a list was not handled", key, extra=fields(*key))
         await asyncio.sleep(0)

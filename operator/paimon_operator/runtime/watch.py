@@ -1,4 +1,5 @@
-"""The watches, through kopf: login, watch, report. The handlers pass events on and do nothing else.
+"""The watches, through kopf: login, watch, report. The handlers pass events on and do nothing else; `lists` passes on
+what is listed before.
 
 Only `on.event` is used. Every other kind of kopf handler stores its progress in annotations of users' objects or
 keeps a task per object; a handler of this kind costs neither. Nothing here is global.
@@ -49,7 +50,7 @@ class NoMemories(ResourceMemories):
 class NoComparison(kopf.DiffBaseStorage):
     """What kopf compares of an object with its last version: nothing, since only other kinds of handlers ask for it.
 
-    Otherwise kopf copies each object of a list and of an event, which takes most of its time.
+    Otherwise kopf copies each object of an event, which takes most of its time.
     """
 
     def build(self, **_: Any) -> kopf.BodyEssence:
@@ -110,7 +111,8 @@ def build_settings(*, heartbeat: str, request_timeout: float) -> kopf.OperatorSe
     settings.watching.field_selectors[_LEASES] = f"metadata.name={heartbeat}"
     settings.watching.chunk_size = 50  # objects per page: of each, etcd stores up to 1.5 MiB
     settings.watching.server_timeout = 300
-    settings.queueing.idle_timeout = 0.1  # seconds that a task waits for the next event of its object
+    settings.watching.initial_streaming = False  # `lists` reads pages
+    settings.queueing.idle_timeout = 0.1  # seconds that two tasks are kept after each event of another object
     settings.networking.error_backoffs = _BACKOFFS
     settings.networking.request_timeout = request_timeout
     settings.networking.connect_timeout = min(10.0, request_timeout)
@@ -125,7 +127,8 @@ async def run_watches(
     stop: asyncio.Event,
     take_signals: Callable[[], None],
 ) -> None:
-    """Watches until `stop` is set. Raises when a watch dies. It continues after a closed connection, a 410 and a 429.
+    """Watches until `stop` is set. Raises when a watch dies, also by a 410 between two pages of a list. It continues
+    after a closed connection, a 410 of a watch, and a 429.
 
     The process ends after such an error. kopf's tasks run here and not in `kopf.operator`, which may never return after
     a watch has died: another watch then waits for credentials that no task fetches any more, and suppresses its
