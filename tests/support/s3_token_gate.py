@@ -48,8 +48,6 @@ class Gate:
     endpoint: str = ""
     passed: set[str] = field(default_factory=set)
     """User agents of the accepted requests."""
-    audited: set[str] = field(default_factory=set)
-    """User agents of those that name what they are for, as Hadoop does for access logs."""
     requests: list[str] = field(default_factory=list)
     """Method and path of the accepted requests: `GET /bucket/key`."""
     fetched: int = 0
@@ -115,10 +113,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if not known or self.headers.get("X-Amz-Security-Token") != self.gate.token:
             error = b"<Error><Code>InvalidToken</Code><Message>The provided token is malformed.</Message></Error>"
             return self._answer(HTTPStatus.BAD_REQUEST, {"Content-Type": "application/xml"}, error)
-        agent = self.headers.get("User-Agent", "")
-        self.gate.passed.add(agent)
-        if "Referer" in self.headers:
-            self.gate.audited.add(agent)
+        self.gate.passed.add(self.headers.get("User-Agent", ""))
         self.gate.requests.append(f"{self.command} {urlsplit(self.path).path}")
         return self._pass_on(body)
 

@@ -13,14 +13,14 @@ PREFIXES: Final = ("s3.", "fs.s3a.")
 """Prefix of the options of Paimon's S3 client, and of the client that reads input files."""
 
 ALLOWED: Final = (
-    "acl.default", "attempts.maximum", "audit.enabled", "block.size", "connection.acquisition.timeout",
-    "connection.establish.timeout", "connection.idle.time", "connection.maximum", "connection.request.timeout",
-    "connection.timeout", "connection.ttl", "encryption.algorithm", "encryption.key", "endpoint.fips",
-    "fast.upload.active.blocks", "fast.upload.buffer", "list.version", "multipart.purge", "multipart.size",
-    "multipart.threshold", "paging.maximum", "proxy.domain", "proxy.host", "proxy.port", "proxy.workstation",
-    "readahead.range", "requester.pays.enabled", "retry.interval", "retry.limit", "retry.throttle.interval",
-    "retry.throttle.limit", "server-side-encryption-algorithm", "server-side-encryption.key", "socket.recv.buffer",
-    "socket.send.buffer", "threads.keepalivetime", "threads.max", "user.agent.prefix",
+    "acl.default", "attempts.maximum", "block.size", "connection.acquisition.timeout", "connection.establish.timeout",
+    "connection.idle.time", "connection.maximum", "connection.request.timeout", "connection.timeout", "connection.ttl",
+    "encryption.algorithm", "encryption.key", "endpoint.fips", "fast.upload.active.blocks", "fast.upload.buffer",
+    "list.version", "multipart.purge", "multipart.size", "multipart.threshold", "paging.maximum", "proxy.domain",
+    "proxy.host", "proxy.port", "proxy.workstation", "readahead.range", "requester.pays.enabled", "retry.interval",
+    "retry.limit", "retry.throttle.interval", "retry.throttle.limit", "server-side-encryption-algorithm",
+    "server-side-encryption.key", "socket.recv.buffer", "socket.send.buffer", "threads.keepalivetime", "threads.max",
+    "user.agent.prefix",
 )  # fmt: skip
 """Names without their prefix, from Hadoop's S3A (org.apache.hadoop.fs.s3a.Constants), which Paimon's s3.* keys become.
 
