@@ -1,7 +1,8 @@
 """Runs that share driver Pods, beside one Pod each: `python -m tools.benchmarks.batching [EXPIRIES] [TABLES]`.
 
-* EXPIRIES tables (100) have their expiry of snapshots due at the same minute: once with a Pod for each, two at a time,
-  and once with shared Pods. Compared are the seconds of all driver containers.
+* EXPIRIES tables (100) have their expiry of snapshots due at the same minute. Compared are the seconds of all driver
+  containers: with shared Pods, with a Pod for each, as many at once as the node takes, and with two of those at a time,
+  which have a core each. The goal is about the first two, in which the operator has its own settings.
 * TABLES tables (50) are applied at once, with shared Pods, until all are Ready. As many bare `spark-sql` run in turn
   with the same DDL. Compared is the wall time.
 
@@ -26,6 +27,9 @@ LEAD = timedelta(minutes=2)
 """From the edit of all schedules to their tick."""
 PATIENCE_S = 3600
 EXPIRY_GOAL, APPLY_GOAL = 1 / 20, 1 / 10
+SHARED = "shared Pods"
+ALONE: Mapping[str, Mapping[str, int]] = {"a Pod each": {}, "a Pod each, two at a time": {"maxConcurrentRuns": 2}}
+"""Ways without shared Pods -> the limits of the catalog."""
 BUCKET = {"type": "Fixed", "fixed": {"count": 1}}
 
 
@@ -110,24 +114,24 @@ def wait_for_drivers(lab: Lab) -> None:
     )
 
 
-def expiries(env: Mapping[str, str], count: int) -> float:
-    """The seconds with shared Pods as a share of those with a Pod each."""
-    stamp = f"{int(time.time()):x}"
+def expiries(env: Mapping[str, str], count: int) -> Mapping[str, float]:
+    """The seconds with shared Pods as a share of those of each way with a Pod for each run."""
     switch_batching(env, on=True)
-    alone = Fleet(env, f"bench-alone-{stamp}", count)
-    batched = Fleet(env, f"bench-batched-{stamp}", count)
-    seconds = {}
-    for fleet in (alone, batched):
+    stamp = f"{int(time.time()):x}"
+    fleets = {way: Fleet(env, f"bench-{number}-{stamp}", count) for number, way in enumerate((*ALONE, SHARED))}
+    for fleet in fleets.values():
         fleet.adopt()
         wait_for_drivers(fleet.lab)
-    alone.limit(maxConcurrentRuns=2)
-    for way, fleet in {"a Pod each, two at a time": alone, "shared Pods": batched}.items():
-        switch_batching(env, on=fleet is batched)
+    seconds = {}
+    for way, fleet in fleets.items():
+        switch_batching(env, on=way == SHARED)
+        if limits := ALONE.get(way):
+            fleet.limit(**limits)
         seconds[way] = fleet.expire()
         print(f"  {count} expiries, {way}: {seconds[way]:.0f} seconds of drivers", flush=True)
-    for fleet in (alone, batched):
+    for fleet in fleets.values():
         fleet.lab.kubectl.run("delete", "namespace", fleet.lab.namespace, "--wait=false")
-    return seconds["shared Pods"] / seconds["a Pod each, two at a time"]
+    return {way: seconds[SHARED] / seconds[way] for way in ALONE}
 
 
 def applies(env: Mapping[str, str], count: int) -> float:
@@ -154,12 +158,16 @@ def main(expiring: int, applied: int) -> None:
     """Prints both ratios. Exits with an error if one is beyond its goal."""
     env = release.ready_cluster()
     try:
-        ratios = [(expiries(env, expiring), EXPIRY_GOAL), (applies(env, applied), APPLY_GOAL)]
+        of_expiries = expiries(env, expiring)
+        of_applies = applies(env, applied)
     finally:
         switch_batching(env, on=False)
-    for what, (ratio, goal) in zip(("expiries", "applied tables"), ratios, strict=True):
+    first, *others = of_expiries
+    for what, ratio, goal in (("expiries", of_expiries[first], EXPIRY_GOAL), ("tables", of_applies, APPLY_GOAL)):
         print(f"  {what}, shared / alone: {ratio:.3f} (goal: at most {goal:.2f})")
-    if any(ratio > goal for ratio, goal in ratios):
+    for way in others:
+        print(f"  expiries, shared / {way}: {of_expiries[way]:.3f}")
+    if of_expiries[first] > EXPIRY_GOAL or of_applies > APPLY_GOAL:
         raise SystemExit("a goal was missed")
 
 
