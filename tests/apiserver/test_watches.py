@@ -77,7 +77,7 @@ async def test_a_list_makes_no_task_for_each_object_and_the_watch_goes_on_from_i
     assert listener.kinds == {("PaimonTable", "PaimonTable")}
     assert sorted(listener.listed) == [f"t{number:03}" for number in range(TABLES)]
     assert listener.watched == [("ADDED", "later")]
-    assert listener.tasks < TABLES / 2, "the watches themselves have about thirty"
+    assert listener.tasks < TABLES / 2, "the watches themselves have about forty"
 
 
 async def watch(listener: Listener, kubeconfig: Path, namespace: str) -> None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from tools.benchmarks.batching import ALONE, APPLY_GOAL, EXPIRY_GOAL
+from tools.benchmarks.batching import missed as missed_by_sharing
 from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear, too_slow
 from tools.benchmarks.fleet.__main__ import missed as missed_requests
 from tools.benchmarks.fleet.history import missed_with_history
@@ -218,3 +220,14 @@ def test_other_tables_that_the_operator_has_not_reconciled_at_its_rate_are_count
     settled = {"status": {"conditions": [{"type": "Ready"}]}}
     behind = unsettled([settled] * done + [{}] * (100 - done), 40 / RATE)
     assert report([Measured("steady", waits(FEWEST), Beside(waits(FEWEST), waits(0), 240, behind))]) == found
+
+
+@pytest.mark.parametrize("way", ALONE)
+def test_shared_pods_must_meet_the_goal_beside_each_way_with_a_pod_for_each_run(way: str) -> None:
+    met = dict.fromkeys(ALONE, EXPIRY_GOAL)
+    assert missed_by_sharing(met, APPLY_GOAL) == []
+    assert missed_by_sharing({**met, way: 0.14}, APPLY_GOAL) == [f"expiries, shared Pods / {way}: 0.140"]
+
+
+def test_a_fleet_that_is_ready_too_late_is_named() -> None:
+    assert missed_by_sharing({}, 0.2) == ["applied tables, shared Pods / alone: 0.200"]

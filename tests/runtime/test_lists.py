@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -13,13 +11,14 @@ import aiohttp
 import kopf
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from paimon_operator.api.base import API_VERSION
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.runtime.cache import DELIVERED
 from paimon_operator.runtime.lists import response_of_lists
 from paimon_operator.runtime.watch import build_registry
-from tests.cluster.ports import free_ports
+from tests.runtime.test_watch import Listener
 
 
 def item(name: str) -> dict[str, Any]:
@@ -43,59 +42,41 @@ OTHERS = {
 }
 
 
-@dataclass
-class Listener:
-    """The handlers of an operator, which record what they get."""
-
-    fails_for: str = ""
-    got: list[tuple[Kind, str | None, Manifest]] = field(default_factory=list)
-
-    def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
-        if body["metadata"]["name"] == self.fails_for:
-            raise ValueError("not read")
-        self.got.append((kind, event, body))
-
-    def on_heartbeat(self, namespace: str) -> None:
-        raise AssertionError(namespace)
-
-    @property
-    def names(self) -> list[str]:
-        return [body["metadata"]["name"] for _, _, body in self.got]
-
-
-@asynccontextmanager
-async def answering(document: object, status: HTTPStatus = HTTPStatus.OK) -> AsyncIterator[str]:
-    """An API server that has one answer; gives its URL."""
+async def read(document: object, response: type[aiohttp.ClientResponse], status: HTTPStatus = HTTPStatus.OK) -> Any:
+    """What kopf reads of an API server's answer."""
 
     async def answer(_: web.Request) -> web.Response:
         return web.json_response(document, status=status)
 
-    (port,) = free_ports(1)
     application = web.Application()
     application.router.add_get("/", answer)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
-    yield f"http://127.0.0.1:{port}/"
-    await runner.cleanup()
-
-
-async def read(document: object, response: type[aiohttp.ClientResponse], status: HTTPStatus = HTTPStatus.OK) -> Any:
-    """What kopf reads of that answer."""
     async with (
-        answering(document, status) as url,
+        TestServer(application) as server,
         aiohttp.ClientSession(response_class=response) as session,
-        session.get(url) as answer,
+        session.get(server.make_url("/")) as answered,
     ):
-        return await answer.json()
+        return await answered.json()
+
+
+@dataclass
+class Received:
+    """What has been passed on. `on_event` fails for the object of one name."""
+
+    fails_for: str = ""
+    events: list[tuple[Kind, str | None, Manifest]] = field(default_factory=list)
+
+    def on_event(self, kind: Kind, event: str | None, body: Manifest) -> None:
+        if body["metadata"]["name"] == self.fails_for:
+            raise ValueError("not read")
+        self.events.append((kind, event, body))
 
 
 async def test_the_objects_are_passed_on_in_order_and_the_page_says_where_the_list_goes_on() -> None:
-    listener = Listener()
-    page = await read(TABLES, response_of_lists(listener.on_event, Kind.TABLE))
+    received = Received()
+    page = await read(TABLES, response_of_lists(received.on_event, Kind.TABLE))
     assert page == {**TABLES, "items": []}
     expected = [{"kind": "PaimonTable", "apiVersion": API_VERSION, **each} for each in TABLES["items"]]
-    assert listener.got == [(Kind.TABLE, None, body) for body in expected]
+    assert received.events == [(Kind.TABLE, None, body) for body in expected]
 
 
 async def test_other_tasks_run_between_two_objects() -> None:
@@ -109,25 +90,27 @@ async def test_other_tasks_run_between_two_objects() -> None:
             await asyncio.sleep(0)
 
     task = asyncio.create_task(other())
-    await read(TABLES, response_of_lists(lambda *_: seen.append(turns), Kind.TABLE))
-    task.cancel()
+    try:
+        await read(TABLES, response_of_lists(lambda *_: seen.append(turns), Kind.TABLE))
+    finally:
+        task.cancel()
     first, second = seen
     assert second > first
 
 
 @pytest.mark.parametrize("what", OTHERS)
 async def test_every_other_answer_is_unchanged(what: str) -> None:
-    listener, (status, document) = Listener(), OTHERS[what]
-    assert await read(document, response_of_lists(listener.on_event, Kind.TABLE), status) == document
-    assert listener.got == []
+    received, (status, document) = Received(), OTHERS[what]
+    assert await read(document, response_of_lists(received.on_event, Kind.TABLE), status) == document
+    assert received.events == []
 
 
 async def test_an_object_that_cannot_be_handled_is_logged_and_the_next_one_is_passed_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    listener = Listener(fails_for="orders")
-    await read(TABLES, response_of_lists(listener.on_event, Kind.TABLE))
-    assert listener.names == ["events"]
+    received = Received(fails_for="orders")
+    await read(TABLES, response_of_lists(received.on_event, Kind.TABLE))
+    assert [body["metadata"]["name"] for _, _, body in received.events] == ["events"]
     assert "PaimonTable shop/orders: this object of a list was not handled" in caplog.text
     assert "ValueError: not read" in caplog.text
     assert vars(caplog.records[0])["fields"] == {"kind": "PaimonTable", "namespace": "shop", "name": "orders"}
@@ -146,4 +129,4 @@ async def test_the_watches_read_the_lists_of_every_kind_that_they_deliver(kind: 
     given: kopf.AiohttpSession = await call()
     await given.aiohttp_session.close()
     await read({"kind": f"{kind}List", "items": [item("orders")]}, classes[0])
-    assert [(got, event) for got, event, _ in listener.got] == [(kind, None)]
+    assert listener.received == [(kind, None, "orders")]

@@ -2,8 +2,8 @@
 
 kopf keeps two tasks for each listed object until `queueing.idle_timeout`. It lists all objects again after each outage
 of the API server, when the cache has nearly all of them already. The memory of 1,000 tasks at once stayed with the
-process, in pieces (docs/benchmarks.md). A listed object needs no task: an event of the watch before, which a task of
-kopf's may still have, is harmless, because the cache compares versions.
+process, in pieces (docs/benchmarks.md). A listed object needs no task to be in order: if kopf delivers an event of the
+previous watch after it, the cache keeps the newer version.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from paimon_operator.runtime.keys import key_of
 from paimon_operator.runtime.logs import fields
 
 OnEvent = Callable[[Kind, None, Manifest], None]
-"""Receives one object of a list: no event, as kopf has it."""
+"""Receives one object of a list. The event is None, as kopf has it for listed objects."""
 _log = logging.getLogger(__name__)
 
 

@@ -1,5 +1,5 @@
-"""The watches, through kopf: login, watch, report. The handlers pass events on and do nothing else; `lists` passes on
-what is listed before.
+"""The watches, through kopf: login, watch, report. The handlers pass events on and do nothing else. Before a watch
+begins, its objects are listed: those do not reach kopf's handlers, see `lists`.
 
 Only `on.event` is used. Every other kind of kopf handler stores its progress in annotations of users' objects or
 keeps a task per object; a handler of this kind costs neither. Nothing here is global.
@@ -19,6 +19,7 @@ from paimon_operator.api.base import GROUP
 from paimon_operator.core.naming import FIELD_MANAGER, MANAGED_BY_LABEL, PLURALS
 from paimon_operator.core.ports import Kind, Manifest
 from paimon_operator.errors import OperatorError
+from paimon_operator.runtime.cache import DELIVERED
 from paimon_operator.runtime.lists import response_of_lists
 
 Login = Callable[[type[aiohttp.ClientResponse]], Awaitable[tuple[str, aiohttp.ClientSession]]]
@@ -77,7 +78,7 @@ class WatchHandlers(Protocol):
 def build_registry(handlers: WatchHandlers, login: Login) -> kopf.OperatorRegistry:
     """The handlers of one operator."""
     registry = kopf.OperatorRegistry()
-    response = response_of_lists(handlers.on_event, *PLURALS, Kind.POD)
+    response = response_of_lists(handlers.on_event, *DELIVERED)
 
     @kopf.on.login(registry=registry)
     async def log_in(**_: Any) -> kopf.AiohttpSession:
@@ -112,7 +113,7 @@ def build_settings(*, heartbeat: str, request_timeout: float) -> kopf.OperatorSe
     settings.watching.chunk_size = 50  # objects per page: of each, etcd stores up to 1.5 MiB
     settings.watching.server_timeout = 300
     settings.watching.initial_streaming = False  # `lists` reads pages
-    settings.queueing.idle_timeout = 0.1  # seconds that two tasks are kept after each event of another object
+    settings.queueing.idle_timeout = 0.1  # seconds for which kopf keeps two tasks after the last event of an object
     settings.networking.error_backoffs = _BACKOFFS
     settings.networking.request_timeout = request_timeout
     settings.networking.connect_timeout = min(10.0, request_timeout)
