@@ -19,12 +19,16 @@ from typing import Any, Final, Protocol
 
 from paimon_contract.job import Job
 from paimon_contract.result import ForeignCommit, Seen
+from spark_apps.catalog.measure import files_at_start
 from spark_apps.catalog.ownership import owner_of
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.failures.errors import RunError
+from spark_apps.metadata.base import UnreadableError
 from spark_apps.metadata.snapshots import Snapshot, SnapshotFiles
+from spark_apps.metadata.table_files import location_of
+from spark_apps.progress import log_step
 
 AT_EACH_END: Final = 500
 """Snapshots that are read at most, of the oldest and of the newest each. The first foreign commit ends the search, and
@@ -118,7 +122,12 @@ def inspect_commits(job: Job, session: Session, *, adopts: bool) -> Seen:
     table = session.table_found
     if table is None:
         return Seen(seen_snapshot=0)
-    return inspected(job, JavaCommits(table), owner_of(table), adopts=adopts)
+    owner, files = owner_of(table), FileCommits(SnapshotFiles(files_at_start(session), location_of(job)))
+    try:
+        return inspected(job, files, owner, adopts=adopts)
+    except UnreadableError as error:
+        log_step(f"Paimon reads the snapshots: {error}")
+    return inspected(job, JavaCommits(table), owner, adopts=adopts)
 
 
 def inspected(job: Job, commits: Commits, owner: str | None, *, adopts: bool = False) -> Seen:

@@ -16,8 +16,9 @@ from spark_apps.metadata.health import time_text
 from spark_apps.metadata.measurement import now_text, of_contents, of_schema
 from spark_apps.metadata.observation import Observation, Observer
 from spark_apps.metadata.pins import read_pins
+from spark_apps.metadata.remembered import RememberedFiles
 from spark_apps.metadata.settings import SMALL_FILE_SHARE, UNAWARE
-from spark_apps.metadata.table_files import location_of
+from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.progress import log_step
 from spark_apps.storage.hdfs import Hdfs
 
@@ -58,14 +59,40 @@ def measure_table(
     `pins`: also what tags, branches and consumers keep. What `before` has read of the same table is not read again.
     `is_new`: this run has created the table. As long as it has no snapshot, no client of the storage is made for it.
     """
-    schema, known = schema_of(table), before.observation if before is not None else None
     if is_new and table.snapshotManager().latestSnapshotId() is None:
-        return Measured(of_contents(None, schema))
+        return Measured(of_contents(None, schema_of(table)))
     try:
-        return measured(files_for(session), location_of(session.job), schema, pins=pins, known=known)
+        return _by_files(session, files_for(session), table, pins=pins, before=before)
     except UnreadableError as error:
         log_step(f"Paimon counts the files: {error}")
-    return Measured(_counted(session, table, schema))
+    return Measured(_counted(session, table, schema_of(table)))
+
+
+def measure_at_start(session: Session, table: Any) -> Measured:
+    """Measures `table` (Java FileStoreTable) without its pins, as the run has found it: before it changes anything."""
+    try:
+        return _by_files(session, files_at_start(session), table, pins=False)
+    except UnreadableError as error:  # (also where what was found has expired meanwhile)
+        log_step(f"the table is measured again: {error}")
+    return measure_table(session, table, pins=False)
+
+
+def _by_files(
+    session: Session, files: MetadataFiles, table: Any, *, pins: bool, before: Measured | None = None
+) -> Measured:
+    location, id_ = location_of(session.job), int(table.schema().id())
+    schema = TableFiles(files, location).schema(id_)
+    if schema is None:
+        raise UnreadableError(f"{location} has no schema {id_}")
+    known = before.observation if before is not None else None
+    return measured(files, location, schema, pins=pins, known=known)
+
+
+def files_at_start(session: Session) -> RememberedFiles:
+    """As `files_for`, for what a run asks before it has changed anything: each file is read once."""
+    if session.files_found is None:
+        session.files_found = RememberedFiles(files_for(session))
+    return session.files_found
 
 
 def files_for(session: Session) -> MetadataFiles:

@@ -24,6 +24,7 @@ from spark_apps.catalog.ownership import require_own
 from spark_apps.executors import settings
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.failures.errors import RunError
+from spark_apps.metadata.remembered import RememberedFiles
 from spark_apps.metadata.table_files import location_of
 from spark_apps.progress import SPARK_READY, log_step
 from spark_apps.sql.identifiers import CATALOG, PARSER_OPTIONS, qualified
@@ -54,8 +55,17 @@ def _class_path(jvm: Any) -> str:
 class Session:
     """The access of one job to its table. Close it at the end."""
 
-    def __init__(self, job: Job, engine: Engine, metastore: Metastore, storage: Storage) -> None:
+    def __init__(
+        self,
+        job: Job,
+        engine: Engine,
+        metastore: Metastore,
+        storage: Storage,
+        files_found: RememberedFiles | None = None,
+    ) -> None:
+        """`files_found`: those of the table as the run has found them when it began; see measure.files_at_start."""
         self.job, self.engine, self.metastore, self.storage = job, engine, metastore, storage
+        self.files_found = files_found
         self._uses_spark = False
 
     @cached_property

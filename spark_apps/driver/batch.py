@@ -38,11 +38,12 @@ HEAP_OF_TURN_MIB: Final = 128
 
 def perform(job: Job) -> Performed:
     """The result document and the exit code of one job, without Spark where that is enough."""
+    look = without_jvm.Look()
     if without_jvm_of(operation_of(job.operation)) is not None:
-        performed = without_jvm.perform(job)
+        performed = without_jvm.perform(job, look)
         if performed is not None:
             return performed
-    return with_jvm.perform(job)
+    return with_jvm.perform(job, look.found)
 
 
 def is_usable() -> bool:

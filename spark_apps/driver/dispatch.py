@@ -5,7 +5,8 @@ False, and LOOKS to True if it reports commits by others nevertheless. ADOPTS is
 
 One that may end without a JVM also has without_jvm(job, engine, files), and its OperationSpec sets
 `may_end_without_jvm`. The function gives the outcome, or None where a JVM is needed. It raises RunError only where
-run(job, session) would raise it; any other exception means that a JVM is needed.
+run(job, session) would raise it; any other exception means that a JVM is needed. LOOKS_ONCE is True if what it has read
+serves run(job, session), too.
 """
 
 from __future__ import annotations
@@ -53,6 +54,11 @@ def without_jvm_of(operation: Operation) -> WithoutJvm | None:
 def inspects_commits(operation: Operation) -> bool:
     """Whether runs of the operation report commits by others: those that make commits, and those that look."""
     return makes_commits(operation) or bool(getattr(operation, "LOOKS", False))
+
+
+def looks_once(operation: Operation) -> bool:
+    """Whether a run of the operation may begin with the files that its look without a JVM has just read."""
+    return bool(getattr(operation, "LOOKS_ONCE", False))
 
 
 def adopts(operation: Operation) -> bool:

@@ -19,26 +19,30 @@ from spark_apps.driver.process import Performed, engine_of, milliseconds_since, 
 from spark_apps.driver.report import document_of
 from spark_apps.failures.classify import classify
 from spark_apps.failures.errors import RunError
+from spark_apps.metadata.remembered import RememberedFiles
 from spark_apps.progress import JVM_READY, log_exception, log_step
 from spark_apps.storage import storage_of
 
 
-def new_session(job: Job) -> Session:
+def new_session(job: Job, found: RememberedFiles | None = None) -> Session:
     """The session of a job, with its metastore and its storage. Starts nothing yet.
 
     Raises RunError when this image has no such engine.
     """
     engine = engine_of(job)
-    return Session(job, engine, metastore_of(job.catalog, engine), storage_of(job, engine))
+    return Session(job, engine, metastore_of(job.catalog, engine), storage_of(job, engine), found)
 
 
-def perform(job: Job) -> Performed:
-    """Runs the job; returns the result document and the exit code. Raises only what ends a process."""
+def perform(job: Job, found: RememberedFiles | None = None) -> Performed:
+    """Runs the job; returns the result document and the exit code. Raises only what ends a process.
+
+    `found`: the files of its table, as a look right before has found them.
+    """
     started = time.monotonic()
     outcome, seen, failure, ready = Outcome(), Seen(), None, started
     session: Session | None = None
     try:
-        session = new_session(job)
+        session = new_session(job, found)
         session.open()  # (its start-up is a number of its own)
         ready = time.monotonic()
         log_step(JVM_READY)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -89,11 +89,19 @@ class S3Files:
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the objects and common prefixes below a prefix, one level deep."""
-        for prefix, page in self._pages(directory):
-            keys = [each["Key"] for each in page.get("Contents", ())]
-            keys += [each["Prefix"] for each in page.get("CommonPrefixes", ())]
-            # The prefix itself can be an object: a marker of the directory.
-            yield from (key.removeprefix(prefix).removesuffix("/") for key in keys if key != prefix)
+        prefix = _prefix(directory)
+        with readable(directory):
+            try:
+                keys: Iterable[str] = self.getter.names(split(directory)[0], prefix)
+            except NotPlainError:
+                keys = self._keys(directory)
+        # The prefix itself can be an object: a marker of the directory.
+        yield from (key.removeprefix(prefix).removesuffix("/") for key in keys if key != prefix)
+
+    def _keys(self, directory: str) -> Iterator[str]:
+        for _, page in self._pages(directory):
+            yield from (each["Key"] for each in page.get("Contents", ()))
+            yield from (each["Prefix"] for each in page.get("CommonPrefixes", ()))
 
     def times(self, directory: str) -> Iterator[tuple[str, int]]:
         """Names of the objects below a prefix, one level deep, with their times, which are whole seconds."""
@@ -104,8 +112,7 @@ class S3Files:
 
     def _pages(self, directory: str) -> Iterator[tuple[str, Any]]:
         """The pages of a list of a prefix, each with the prefix."""
-        bucket, key = split(directory)
-        prefix = f"{key}/" if key else ""
+        bucket, prefix = split(directory)[0], _prefix(directory)
         with readable(directory):
             pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix, Delimiter="/")
             for page in pages:
@@ -143,6 +150,12 @@ def _settings(*, is_path_style: bool) -> Config:
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
+
+
+def _prefix(directory: str) -> str:
+    """What the keys in a directory begin with."""
+    key = split(directory)[1]
+    return f"{key}/" if key else ""
 
 
 def split(uri: str) -> tuple[str, str]:

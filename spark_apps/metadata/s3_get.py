@@ -1,19 +1,21 @@
-"""GET of an object by botocore's signer and HTTP session, at half of the CPU time of botocore's client.
+"""GET of an object, and a list of one page, by botocore's signer and HTTP session.
 
-One pass over 1,000 tables is at least 1,000 such requests. Whatever is no plain answer is left to the client, which
-knows endpoints, redirects, retries and the names of errors.
+They take half of the CPU time of botocore's client. One pass over 1,000 tables is at least 1,000 such requests.
+Whatever is no plain answer is left to the client, which knows endpoints, redirects, retries, pages and the names of
+errors.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
+from xml.etree import ElementTree
 
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
@@ -23,10 +25,12 @@ from urllib3.exceptions import HTTPError
 from spark_apps.metadata.base import SETTLED_S, Stamped
 
 _NO_SUCH_KEY: Final = b"<Code>NoSuchKey</Code>"
+_MAX_PAGE: Final = 8 << 20
+"""Bytes of a list: 1,000 keys of 1,024 bytes, escaped."""
 
 
 class NotPlainError(Exception):
-    """The answer is neither the object nor that there is none."""
+    """The answer is neither what was asked for nor that there is none."""
 
 
 @dataclass
@@ -59,38 +63,63 @@ class Getter:
 
     def get(self, bucket: str, key: str, max_bytes: int) -> Stamped | None:
         """At most `max_bytes` of an object; None: no such object. Raises NotPlainError."""
+        answer, content = self._send(self._request(bucket, key), max_bytes)
+        if answer.status_code == HTTPStatus.NOT_FOUND and _NO_SUCH_KEY in content:
+            return None
+        _require_whole(answer, content, max_bytes)
+        return Stamped(content, _stamp(answer.headers))
+
+    def names(self, bucket: str, prefix: str) -> list[str]:
+        """The keys that begin with `prefix`, up to the next `/` after it, of one page. Raises NotPlainError."""
+        asked = f"?delimiter=%2F&list-type=2&prefix={quote(prefix, safe='-_.~')}"  # (signed as it is sent)
+        answer, content = self._send(self._request(bucket, "", asked), _MAX_PAGE)
+        _require_whole(answer, content, _MAX_PAGE)
+        return list(_listed(content))
+
+    def _send(self, request: Any, max_bytes: int) -> tuple[Any, bytes]:
         try:
-            answer = self.session.send(self._request(bucket, key))
-            content = answer.raw.read(max_bytes)
+            answer = self.session.send(request)
+            content: bytes = answer.raw.read(max_bytes)
             if len(content) < max_bytes:
                 answer.raw.release_conn()
             else:  # (the rest must not be read as the next answer)
                 answer.raw.close()
         except (BotoCoreError, HTTPError) as error:
             raise NotPlainError(str(error)) from error
-        if answer.status_code == HTTPStatus.NOT_FOUND and _NO_SUCH_KEY in content:
-            return None
-        if answer.status_code != HTTPStatus.OK or not _is_whole(content, answer.headers, max_bytes):
-            raise NotPlainError(f"status {answer.status_code}, {len(content)} bytes")
-        return Stamped(content, _stamp(answer.headers))
+        return answer, content
 
-    def _request(self, bucket: str, key: str) -> Any:
+    def _request(self, bucket: str, key: str, asked: str = "") -> Any:
         address = self._addresses.get(bucket)
         if address is None or self.credentials is None:
             raise NotPlainError("the client knows the address of a bucket, and what to do without credentials")
-        request = AWSRequest("GET", address + _quoted(key), stream_output=True)
+        request = AWSRequest("GET", address + _quoted(key) + asked, stream_output=True)
         S3SigV4Auth(self.credentials.get_frozen_credentials(), "s3", self.client.meta.region_name).add_auth(request)
         return request.prepare()
+
+
+def _listed(content: bytes) -> Iterator[str]:
+    """The keys of a page. Raises NotPlainError for anything but the only page of a list."""
+    try:
+        root = ElementTree.fromstring(content)  # noqa: S314  (botocore reads the same answers by the same parser)
+    except ElementTree.ParseError as error:  # (a key may hold characters that XML does not allow)
+        raise NotPlainError(str(error)) from error
+    space = root.tag.removesuffix("ListBucketResult")
+    if space == root.tag or root.findtext(f"{space}IsTruncated") != "false":
+        raise NotPlainError("this is not the only page of a list")
+    for place in (f"{space}Contents/{space}Key", f"{space}CommonPrefixes/{space}Prefix"):
+        yield from (each.text or "" for each in root.iterfind(place))
 
 
 def _quoted(key: str) -> str:
     return quote(key, safe="/-_.~")
 
 
-def _is_whole(content: bytes, headers: Mapping[str, str], max_bytes: int) -> bool:
-    """Whether the content is all that the server has announced, or `max_bytes` of it. Servers always announce it."""
-    announced = headers.get("Content-Length", "")
-    return announced.isdecimal() and len(content) == min(int(announced), max_bytes)
+def _require_whole(answer: Any, content: bytes, max_bytes: int) -> None:
+    """Raises NotPlainError unless the content is all that the server has announced, or `max_bytes` of it."""
+    announced = answer.headers.get("Content-Length", "")
+    is_whole = announced.isdecimal() and len(content) == min(int(announced), max_bytes)
+    if answer.status_code != HTTPStatus.OK or not is_whole:
+        raise NotPlainError(f"status {answer.status_code}, {len(content)} bytes")
 
 
 def _stamp(headers: Mapping[str, str]) -> str | None:

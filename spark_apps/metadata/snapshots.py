@@ -87,6 +87,8 @@ class SnapshotFiles:
     def earliest(self, latest: Snapshot) -> Snapshot:
         """The earliest snapshot that still exists, given the latest one."""
         hint = id_in(self.files.read(f"{self.location}/snapshot/{EARLIEST}"))
+        if hint == latest.id:
+            return latest
         found = None if hint is None or hint > latest.id else self.snapshot(hint)
         found = found or self._listed(min)
         if found is None or found.id > latest.id:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from paimon_contract.job import Job
 from paimon_contract.parameters.analyze import AnalyzeParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog.measure import measure_table, outcome_between
+from spark_apps.catalog.measure import measure_at_start, measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import spec_failure
 from spark_apps.sql.identifiers import CATALOG, qualified
@@ -22,7 +22,7 @@ def run(job: Job, session: Session) -> Outcome:
             "use a newer engine",
             field="spec.type",
         )
-    before = measure_table(session, session.table_at_start(), pins=False)
+    before = measure_at_start(session, session.table_at_start())
     if before.table.snapshot_id is not None:
         name = qualified(CATALOG, job.table.database, job.table.name)
         session.spark.sql(f"ANALYZE TABLE {name} COMPUTE STATISTICS FOR ALL COLUMNS")

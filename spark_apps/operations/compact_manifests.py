@@ -5,7 +5,7 @@ from __future__ import annotations
 from paimon_contract.job import Job
 from paimon_contract.parameters.compact_manifests import CompactManifestsParameters
 from paimon_contract.result import Outcome
-from spark_apps.catalog.measure import measure_table, outcome_between
+from spark_apps.catalog.measure import measure_at_start, measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import spec_failure
 from spark_apps.sql.identifiers import call, qualified
@@ -23,7 +23,7 @@ def run(job: Job, session: Session) -> Outcome:
             "use an engine that can",
             field="spec.type",
         )
-    before = measure_table(session, session.table_at_start(), pins=False)
+    before = measure_at_start(session, session.table_at_start())
     if before.table.snapshot_id is not None:
         session.spark.sql(call(_PROCEDURE, {"table": qualified(job.table.database, job.table.name)})).collect()
     after = measure_table(session, session.table(), before=before)

@@ -21,7 +21,7 @@ from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from spark_apps.catalog.due_snapshots import is_certainly_nothing_due
 from spark_apps.catalog.expiry import CALL_LIMIT, expire_all_snapshots, expire_consumers, run_automatic_tags
-from spark_apps.catalog.measure import Measured, measure_table, outcome_between
+from spark_apps.catalog.measure import Measured, measure_at_start, measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import root_message
 from spark_apps.failures.errors import RunError, spec_failure
@@ -33,6 +33,7 @@ from spark_apps.metadata.table_files import TableFiles, is_as_verified, location
 from spark_apps.schema.isolate import invalid_part
 
 PARAMETERS = ExpireSnapshotsParameters
+LOOKS_ONCE = True
 
 FIELDS = {
     "time_retained": "spec.retention.snapshots.timeRetained",
@@ -47,7 +48,7 @@ def run(job: Job, session: Session) -> Outcome:
     expire = job.parameters_as(PARAMETERS)
     table = session.table_at_start()
     retention = _checked(expire, table, session)
-    before = measure_table(session, table, pins=False)
+    before = measure_at_start(session, table)
     resolve_all_entries(job, session, table)
     run_automatic_tags(table)
     expire_consumers(session, table)

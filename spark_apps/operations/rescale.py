@@ -26,7 +26,7 @@ from spark_apps.catalog.bucket_layout import (
 )
 from spark_apps.catalog.content import content_changes, content_of
 from spark_apps.catalog.foreign_commits import is_run_commit
-from spark_apps.catalog.measure import measure_table, outcome_between
+from spark_apps.catalog.measure import measure_at_start, measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
 from spark_apps.failures.errors import spec_failure
@@ -47,7 +47,7 @@ def run(job: Job, session: Session) -> Outcome:
     """Rewrites the next partitions, and completes the rescale after the last one."""
     rescale = job.parameters_as(PARAMETERS)
     table = session.table_at_start()
-    before = measure_table(session, table, pins=False)
+    before = measure_at_start(session, table)
     layout = read_layout(session, table)
     if tag_of(table) is None:
         begin(session, table, layout, rescale.count)
