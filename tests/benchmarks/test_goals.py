@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tools.benchmarks.batching import ALONE, APPLY_GOAL, EXPIRY_GOAL
+from tools.benchmarks.batching import APPLY_GOAL, EXPIRY_GOAL, LIMITS
 from tools.benchmarks.batching import missed as missed_by_sharing
 from tools.benchmarks.fleet.__main__ import Line, growth, more_than_linear, too_slow
 from tools.benchmarks.fleet.__main__ import missed as missed_requests
@@ -222,12 +222,12 @@ def test_other_tables_that_the_operator_has_not_reconciled_at_its_rate_are_count
     assert report([Measured("steady", waits(FEWEST), Beside(waits(FEWEST), waits(0), 240, behind))]) == found
 
 
-@pytest.mark.parametrize("way", ALONE)
-def test_shared_pods_must_meet_the_goal_beside_each_way_with_a_pod_for_each_run(way: str) -> None:
-    met = dict.fromkeys(ALONE, EXPIRY_GOAL)
+@pytest.mark.parametrize("at_a_time", LIMITS)
+def test_shared_pods_must_meet_the_goal_with_any_number_of_pods_at_a_time(at_a_time: str) -> None:
+    met = dict.fromkeys(LIMITS, EXPIRY_GOAL)
     assert missed_by_sharing(met, APPLY_GOAL) == []
-    assert missed_by_sharing({**met, way: 0.14}, APPLY_GOAL) == [f"expiries, shared Pods / {way}: 0.140"]
+    assert missed_by_sharing({**met, at_a_time: 0.14}, APPLY_GOAL) == [f"expiries, {at_a_time}: 0.140"]
 
 
 def test_a_fleet_that_is_ready_too_late_is_named() -> None:
-    assert missed_by_sharing({}, 0.2) == ["applied tables, shared Pods / alone: 0.200"]
+    assert missed_by_sharing({}, 0.2) == ["applied tables: 0.200"]

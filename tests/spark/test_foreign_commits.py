@@ -268,15 +268,8 @@ class ManySnapshots:
     def __init__(self, latest: int, foreign: int) -> None:
         self.latest, self.foreign, self.read = latest, foreign, list[int]()
 
-    @property
-    def table_found(self) -> ManySnapshots:
-        return self
-
     def snapshotManager(self) -> ManySnapshots:  # noqa: N802  (Java's name)
         return self
-
-    def schema(self) -> Any:
-        return SimpleNamespace(options=lambda: {"paimon-operator.owner": OWNER})
 
     def latestSnapshotId(self) -> int:  # noqa: N802
         return self.latest
@@ -300,7 +293,7 @@ class ManySnapshots:
 def test_of_very_many_snapshots_the_oldest_and_the_newest_are_read(foreign: int, found: bool) -> None:
     table = ManySnapshots(5000, foreign)
 
-    seen = foreign_commits.inspect_commits(cast(Any, JOB), cast(Any, table), adopts=False)
+    seen = foreign_commits.inspected(cast(Any, JOB), foreign_commits.JavaCommits(table), OWNER)
 
     assert (seen.outside_commit is not None, seen.seen_snapshot) == (found, 5000)
     assert len(table.read) <= 1001

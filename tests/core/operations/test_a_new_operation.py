@@ -164,7 +164,7 @@ async def test_a_users_run_goes_from_plan_over_job_driver_and_outcome_into_the_h
     (pod,) = set(operator.store.names(Kind.POD)) - known
 
     tags: dict[str, int] = {}
-    monkeypatch.setattr(driver, "new_session", lambda _: a_session(tags))
+    monkeypatch.setattr(driver, "new_session", lambda *_: a_session(tags))
     document, code = driver.perform(read_job(job_of(operator, "tag-it")))
     assert (code, tags, document["operation"]) == (0, {"release-7": 7}, "CreateTag")
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
+from paimon_contract.job import JobCatalog
+from paimon_engines.loader import load_engine
 from spark_apps.catalog import foreign_commits
 from spark_apps.catalog.metastores.filesystem import Filesystem
 from spark_apps.catalog.session import Session
@@ -44,7 +47,7 @@ class Catalog:
     """A catalog (Java) that counts how often the table is read."""
 
     def __init__(self, owner: str) -> None:
-        self.owner, self.reads = owner, 0
+        self.owner, self.reads, self.latest = owner, 0, 0
 
     def getTable(self, _: object) -> Any:  # noqa: N802
         self.reads += 1
@@ -52,12 +55,19 @@ class Catalog:
         return SimpleNamespace(schema=lambda: schema, snapshotManager=lambda: self)
 
     def latestSnapshotId(self) -> int:  # noqa: N802
-        return 0
+        return self.latest
+
+    def snapshot(self, number: int) -> Any:
+        kind = SimpleNamespace(toString=lambda: "APPEND")
+        return SimpleNamespace(
+            commitUser=lambda: "u", commitIdentifier=lambda: number, commitKind=lambda: kind, timeMillis=lambda: 5
+        )
 
 
-def session_of(catalog: Catalog) -> Session:
+def session_of(catalog: Catalog, warehouse: str = "file:///nowhere") -> Session:
     unused: Any = None
-    session = Session(job(), unused, Filesystem(), unused)
+    of = job(catalog=JobCatalog(warehouse, "filesystem"))
+    session = Session(of, load_engine("paimon-1.4"), Filesystem(), unused)
     session.__dict__.update(catalog=catalog, jvm=MagicMock())
     return session
 
@@ -75,3 +85,16 @@ def test_an_operation_begins_with_the_table_that_the_look_for_foreign_commits_ha
 def test_a_table_of_another_owner_is_no_start() -> None:
     with pytest.raises(RunError, match="is owned by"):
         session_of(Catalog(owner="cluster/shop/other")).table_at_start()
+
+
+@pytest.mark.parametrize(("written", "seen"), [("", 0), ("none of Paimon's", 7)], ids=["by the files", "by Java"])
+def test_commits_whose_files_only_java_can_read_are_inspected_by_it(tmp_path: Path, written: str, seen: int) -> None:
+    catalog = Catalog(owner="o")
+    catalog.latest = 7
+    session = session_of(catalog, tmp_path.as_uri())
+    if written:
+        snapshots = tmp_path / "shop.db" / "orders" / "snapshot"
+        snapshots.mkdir(parents=True)
+        (snapshots / "LATEST").write_text("7")
+        (snapshots / "snapshot-7").write_text(written)
+    assert foreign_commits.inspect_commits(session.job, session, adopts=False).seen_snapshot == seen

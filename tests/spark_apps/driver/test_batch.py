@@ -6,16 +6,20 @@ import json
 import threading
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from paimon_contract import environment
-from paimon_contract.job import job_text
+from paimon_contract.job import Job, JobCatalog, job_text
 from paimon_contract.turns import TURNS_AT_ONCE, BatchConfig, TurnRequest, config_text, job_variable
 from spark_apps.driver import batch as program
 from spark_apps.driver import main as with_jvm
 from spark_apps.driver import without_jvm
+from spark_apps.driver.dispatch import operation_of
+from spark_apps.driver.process import Performed
 from spark_apps.driver.turns import NotAnsweredError
+from spark_apps.metadata.remembered import RememberedFiles
 from tests.spark_apps.driver.turns_given import WAIT_S, FakeOperator, job_of, succeeds
 from tests.spark_apps.jobs import job
 
@@ -64,6 +68,10 @@ def test_a_small_heap_has_room_for_fewer_turns(heap: str, turns: int) -> None:
     assert program.turns_at_once(heap) == turns
 
 
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "ExpireSnapshots": {},
+    "ExpirePartitions": {"expiration_seconds": 1, "strategy": "ValuesTime"},
+}
 WRONG = {
     "no configuration": ("", job_text(job_of("a"))),
     "a configuration of another version": ('{"version":2}', job_text(job_of("a"))),
@@ -86,13 +94,30 @@ def test_what_cannot_be_read_ends_the_program_before_any_turn(
 
 def test_a_job_that_ends_without_spark_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
     observe = job(operation="Observe")
-    monkeypatch.setattr(without_jvm, "perform", lambda _: ({"run": "r"}, 0))
-    monkeypatch.setattr(with_jvm, "perform", lambda _: pytest.fail("Spark was started"))
+    monkeypatch.setattr(without_jvm, "perform", lambda *_: ({"run": "r"}, 0))
+    monkeypatch.setattr(with_jvm, "perform", lambda *_: pytest.fail("Spark was started"))
     assert program.perform(observe) == ({"run": "r"}, 0)
 
 
 @pytest.mark.parametrize("operation", ["Observe", "ExpireSnapshots"])
 def test_any_other_job_is_performed_with_spark(monkeypatch: pytest.MonkeyPatch, operation: str) -> None:
-    monkeypatch.setattr(without_jvm, "perform", lambda _: None)
-    monkeypatch.setattr(with_jvm, "perform", lambda _: ({"run": "r"}, 10))
+    monkeypatch.setattr(without_jvm, "perform", lambda *_: None)
+    monkeypatch.setattr(with_jvm, "perform", lambda *_: ({"run": "r"}, 10))
     assert program.perform(job(operation=operation)) == ({"run": "r"}, 10)
+
+
+@pytest.mark.parametrize(("operation", "begins_with_them"), [("ExpireSnapshots", True), ("ExpirePartitions", False)])
+def test_only_an_operation_that_says_so_begins_with_the_files_that_its_look_has_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, operation: str, begins_with_them: bool
+) -> None:
+    given: list[RememberedFiles | None] = []
+
+    def perform(_: Job, found: RememberedFiles | None) -> Performed:
+        given.append(found)
+        return {}, 0
+
+    parameters = operation_of(operation).PARAMETERS(**PARAMETERS[operation])
+    asked = job(operation=operation, catalog=JobCatalog(tmp_path.as_uri(), "filesystem"), parameters=parameters)
+    monkeypatch.setattr(with_jvm, "perform", perform)
+    program.perform(asked)
+    assert [found is not None for found in given] == [begins_with_them]

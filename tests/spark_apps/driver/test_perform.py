@@ -41,7 +41,7 @@ def test_only_an_operation_that_commits_waits_for_locks_and_one_that_looks_inspe
 
     metastore = SimpleNamespace(release_stale_locks=step("release locks"))
     session = SimpleNamespace(metastore=metastore, storage=None, open=lambda: None, close=lambda: None)
-    monkeypatch.setattr(driver, "new_session", lambda _: session)
+    monkeypatch.setattr(driver, "new_session", lambda *_: session)
     monkeypatch.setattr(foreign_commits, "inspect_commits", step("inspect commits", Seen(seen_snapshot=3)))
     monkeypatch.setattr(operation_of(operation), "run", step("run", Outcome()))
 

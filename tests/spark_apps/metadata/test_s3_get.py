@@ -1,4 +1,4 @@
-"""The address of a bucket, which the client of botocore has used, while several threads read."""
+"""The address of a bucket, which the client of botocore has used, while several threads read; and lists of one page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from spark_apps.metadata.s3_get import Getter
+import pytest
+from botocore.credentials import Credentials
+
+from spark_apps.metadata.s3_get import Getter, NotPlainError
 
 
 class FakeClient:
@@ -16,7 +19,7 @@ class FakeClient:
     def __init__(self) -> None:
         self.during: Callable[[], None] | None = None
         self._handler: Callable[..., None] = lambda **_: None
-        self.meta = SimpleNamespace(events=SimpleNamespace(register=self._register))
+        self.meta = SimpleNamespace(events=SimpleNamespace(register=self._register), region_name="eu-1")
 
     def _register(self, _: str, handler: Callable[..., None]) -> None:
         self._handler = handler
@@ -42,3 +45,55 @@ def test_a_request_of_another_thread_does_not_change_the_address_of_a_bucket() -
     client.during = in_another_thread
     getter.get_by_client("lake", "shop.db/t/snapshot/LATEST")
     assert getter._addresses == {"lake": "http://s3/lake/"}
+
+
+SPACE = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
+INNER = (
+    "<IsTruncated>false</IsTruncated><Contents><Key>t/a &amp; b</Key></Contents>"
+    "<CommonPrefixes><Prefix>t/bucket-0/</Prefix></CommonPrefixes>"
+)
+PAGE = f"<ListBucketResult {SPACE}>{INNER}</ListBucketResult>"
+
+
+class FakeSession:
+    """Answers each request alike, and records their addresses."""
+
+    def __init__(self, content: str, status: int = 200, announced: int | None = None) -> None:
+        self.asked: list[str] = []
+        self._content, self._status = content.encode(), status
+        self._announced = len(self._content) if announced is None else announced
+
+    def send(self, request: Any) -> Any:
+        self.asked.append(request.url)
+        raw = SimpleNamespace(read=lambda _: self._content, release_conn=lambda: None, close=lambda: None)
+        headers = {"Content-Length": str(self._announced)}
+        return SimpleNamespace(raw=raw, status_code=self._status, headers=headers)
+
+
+def names(session: FakeSession) -> list[str]:
+    getter = Getter(FakeClient(), Credentials("a", "b"), session)
+    getter.get_by_client("lake", "t/schema/schema-0")
+    return getter.names("lake", "t/")
+
+
+@pytest.mark.parametrize("page", [PAGE, PAGE.replace(SPACE, "")], ids=["as AWS", "without a namespace"])
+def test_a_list_of_one_page_has_keys_and_common_prefixes(page: str) -> None:
+    session = FakeSession(page)
+    assert names(session) == ["t/a & b", "t/bucket-0/"]
+    assert session.asked == ["http://s3/lake/?delimiter=%2F&list-type=2&prefix=t%2F"]
+
+
+NO_PLAIN_LISTS = {
+    "another page follows": FakeSession(PAGE.replace("false", "true")),
+    "it does not say whether another page follows": FakeSession(PAGE.replace("IsTruncated", "Other")),
+    "no list": FakeSession("<Error><Code>NoSuchBucket</Code></Error>"),
+    "no XML, as with a control character in a key": FakeSession(PAGE.replace("a &amp; b", "\x01")),
+    "refused": FakeSession(PAGE, status=403),
+    "cut off": FakeSession(PAGE, announced=10_000),
+}
+
+
+@pytest.mark.parametrize("session", NO_PLAIN_LISTS.values(), ids=NO_PLAIN_LISTS)
+def test_any_other_answer_to_a_list_is_left_to_the_client(session: FakeSession) -> None:
+    with pytest.raises(NotPlainError):
+        names(session)

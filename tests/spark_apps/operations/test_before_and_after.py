@@ -61,7 +61,10 @@ def by_spark(root: Path, type_: str) -> Outcome | None:
     module = operation_of(type_)
     session = MagicMock(engine=load_engine("paimon-1.4"))
     tables = [Measured(ResultTable(schema_id=0, snapshot_id=number, manifests=9 - number)) for number in (1, 2)]
-    with patch.object(module, "measure_table", side_effect=tables):
+    with (
+        patch.object(module, "measure_at_start", side_effect=tables[:1]),
+        patch.object(module, "measure_table", side_effect=tables[1:]),
+    ):
         return module.run(of(root, type_), session)
 
 
