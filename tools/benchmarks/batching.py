@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from paimon_contract.turns import MAX_JOBS
 from tests.cluster import release
@@ -27,7 +27,10 @@ from tools.benchmarks.due_expiries import DUE, RETENTION, make_tables
 LEAD = timedelta(minutes=2)
 """From the edit of all schedules to their tick."""
 PATIENCE_S = 3600
-EXPIRY_GOAL, APPLY_GOAL = 1 / 20, 1 / 10
+APPLY_GOAL: Final = 1 / 10
+EXPIRY_GOALS: Final = {"as many as the node takes": 1 / 20, "one for each core": 1 / 15}
+"""Pods at a time -> the goal. The second is no 1/20: of the two cores, the API server, S3 and the operator use more than
+a third while a shared Pod is at work, and a Pod of one run has a whole core."""
 LIMITS: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] = {
     "as many as the node takes": ({}, {}),
     "one for each core": ({"maxConcurrentRuns": 2}, {"maxConcurrentRuns": MAX_JOBS}),
@@ -163,7 +166,9 @@ def applies(env: Mapping[str, str], count: int) -> float:
 
 def missed(ratios: Mapping[str, float], applied: float) -> list[str]:
     """The goals that `ratios` of expiries and that of applied tables miss."""
-    found = [f"expiries, {at_a_time}: {ratio:.3f}" for at_a_time, ratio in ratios.items() if ratio > EXPIRY_GOAL]
+    found = [
+        f"expiries, {at_a_time}: {ratio:.3f}" for at_a_time, ratio in ratios.items() if ratio > EXPIRY_GOALS[at_a_time]
+    ]
     return found + ([f"applied tables: {applied:.3f}"] if applied > APPLY_GOAL else [])
 
 
@@ -175,7 +180,7 @@ def main(expiring: int, applied: int) -> None:
     finally:
         switch_batching(env, on=False)
     for at_a_time, ratio in ratios.items():
-        print(f"  expiries, shared / alone, {at_a_time}: {ratio:.3f} (goal: at most {EXPIRY_GOAL:.2f})")
+        print(f"  expiries, shared / alone, {at_a_time}: {ratio:.3f} (goal: at most {EXPIRY_GOALS[at_a_time]:.2f})")
     print(f"  applied tables, shared / alone: {of_applied:.3f} (goal: at most {APPLY_GOAL:.2f})")
     if found := missed(ratios, of_applied):
         raise SystemExit("\n".join(["a goal was missed", *found]))
