@@ -29,8 +29,8 @@ LEAD = timedelta(minutes=2)
 PATIENCE_S = 3600
 APPLY_GOAL: Final = 1 / 10
 EXPIRY_GOALS: Final = {"as many as the node takes": 1 / 20, "one for each core": 1 / 15}
-"""Pods at a time -> the goal. The second is no 1/20: of the two cores, the API server, S3 and the operator use more than
-a third while a shared Pod is at work, and a Pod of one run has a whole core."""
+"""Pods at a time -> the goal. The second is no 1/20: while a shared Pod is active, the API server, S3 and the operator
+use more than a third of the two cores, and a Pod of one run has a whole core."""
 LIMITS: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] = {
     "as many as the node takes": ({}, {}),
     "one for each core": ({"maxConcurrentRuns": 2}, {"maxConcurrentRuns": MAX_JOBS}),
