@@ -18,6 +18,7 @@ from spark_apps.metadata.observation import Observation, Observer
 from spark_apps.metadata.pins import read_pins
 from spark_apps.metadata.remembered import RememberedFiles
 from spark_apps.metadata.settings import SMALL_FILE_SHARE, UNAWARE
+from spark_apps.metadata.snapshots import ExpiredError
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.progress import log_step
 from spark_apps.storage.hdfs import Hdfs
@@ -70,10 +71,14 @@ def measure_table(
 
 def measure_at_start(session: Session, table: Any) -> Measured:
     """Measures `table` (Java FileStoreTable) without its pins, as the run has found it: before it changes anything."""
+    files, session.files_found = files_at_start(session), None  # (it ends what belongs to the start)
     try:
-        return _by_files(session, files_at_start(session), table, pins=False)
-    except UnreadableError as error:  # (also where what was found has expired meanwhile)
+        return _by_files(session, files, table, pins=False)
+    except ExpiredError as error:  # what was found
         log_step(f"the table is measured again: {error}")
+    except UnreadableError as error:
+        log_step(f"Paimon counts the files: {error}")
+        return Measured(_counted(session, table, schema_of(table)))
     return measure_table(session, table, pins=False)
 
 

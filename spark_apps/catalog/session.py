@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -42,6 +43,8 @@ _WITHOUT_PARTITION_EXPIRY: Final = {
 is that long because Paimon begins it at a random moment in the past."""
 
 
+_FOUND_FOR_S: Final = 5
+"""Files that were found longer ago are read again: somebody else may have committed while this run waited."""
 _OPENING: Final = threading.Lock()
 """One thread at a time starts the JVM, connects it to a metastore and logs it in."""
 
@@ -84,9 +87,12 @@ class Session:
 
     def open(self) -> None:
         """Starts the JVM and logs in where the storage asks for it. Call it before anything else of this class."""
+        began = time.monotonic()
         with spark_use.within_patience(_OPENING):
             self.jvm  # noqa: B018  (the first use starts it)
             self.storage.log_in(self)
+        if time.monotonic() - began > _FOUND_FOR_S:
+            self.files_found = None
 
     @cached_property
     def catalog(self) -> Any:

@@ -15,6 +15,8 @@ from spark_apps.metadata.base import MAX_BYTES, MetadataFiles, Stamped, TimedFil
 
 MOST_BYTES: Final = 32 << 10
 """Larger files are read again: manifests, which no two steps ask for, or only with others that they need."""
+MOST_FILES: Final = 100
+"""Of which the content is remembered."""
 MOST_NAMES: Final = 1_000
 """Longer directories are listed again."""
 
@@ -32,7 +34,7 @@ class RememberedFiles:
         """The content of a file when it was first read."""
         if path not in self._contents:
             content = self.files.read(path, max_bytes)
-            if content is not None and len(content) > MOST_BYTES:
+            if len(self._contents) == MOST_FILES or len(content or b"") > MOST_BYTES:
                 return content
             self._contents[path] = content
         known = self._contents[path]

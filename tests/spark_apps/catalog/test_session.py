@@ -14,9 +14,12 @@ import pytest
 from paimon_contract.job import JobCatalog
 from paimon_engines.loader import load_engine
 from spark_apps.catalog import foreign_commits
+from spark_apps.catalog import session as module
 from spark_apps.catalog.metastores.filesystem import Filesystem
 from spark_apps.catalog.session import Session
 from spark_apps.failures.errors import RunError
+from spark_apps.metadata.remembered import RememberedFiles
+from spark_apps.metadata.volume import VolumeFiles
 from tests.spark_apps.jobs import job
 
 
@@ -98,3 +101,17 @@ def test_commits_whose_files_only_java_can_read_are_inspected_by_it(tmp_path: Pa
         (snapshots / "LATEST").write_text("7")
         (snapshots / "snapshot-7").write_text(written)
     assert foreign_commits.inspect_commits(session.job, session, adopts=False).seen_snapshot == seen
+
+
+@pytest.mark.parametrize(("waited", "kept"), [(1, True), (60, False)])
+def test_what_was_found_before_a_long_wait_for_the_jvm_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, waited: int, kept: bool
+) -> None:
+    seconds = iter([0, waited])
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    unused: Any = None
+    storage: Any = SimpleNamespace(log_in=lambda _: None)
+    session = Session(unused, unused, unused, storage, RememberedFiles(VolumeFiles()))
+    session.__dict__["jvm"] = None
+    session.open()
+    assert (session.files_found is not None) is kept

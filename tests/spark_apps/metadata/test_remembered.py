@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spark_apps.metadata.base import UnreadableError
-from spark_apps.metadata.remembered import MOST_BYTES, MOST_NAMES, RememberedFiles, RememberedTimedFiles
+from spark_apps.metadata.remembered import MOST_BYTES, MOST_FILES, MOST_NAMES, RememberedFiles, RememberedTimedFiles
 from spark_apps.metadata.volume import VolumeFiles
 from tests.support.recorded_files import Recorded
 
@@ -55,3 +55,12 @@ def test_times_are_those_of_now(tmp_path: Path) -> None:
     assert list(files.times(str(tmp_path))) == []
     (tmp_path / "consumer-a").touch()
     assert [name for name, _ in files.times(str(tmp_path))] == ["consumer-a"]
+
+
+def test_the_contents_of_a_number_of_files_are_remembered(tmp_path: Path) -> None:
+    recorded = Recorded()
+    files = RememberedFiles(recorded)
+    for _ in range(2):
+        for number in range(MOST_FILES + 1):
+            files.read(str(tmp_path / f"{number}"))
+    assert recorded.asked[MOST_FILES:] == [f"{MOST_FILES}"] * 2

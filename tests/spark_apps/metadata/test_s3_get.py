@@ -58,16 +58,16 @@ PAGE = f"<ListBucketResult {SPACE}>{INNER}</ListBucketResult>"
 class FakeSession:
     """Answers each request alike, and records their addresses."""
 
-    def __init__(self, content: str, status: int = 200, announced: int | None = None) -> None:
+    def __init__(self, content: str, status: int = 200, announced: int | None = None, *, chunked: bool = False) -> None:
         self.asked: list[str] = []
         self._content, self._status = content.encode(), status
-        self._announced = len(self._content) if announced is None else announced
+        length = len(self._content) if announced is None else announced
+        self._headers = {"Transfer-Encoding": "chunked"} if chunked else {"Content-Length": str(length)}
 
     def send(self, request: Any) -> Any:
         self.asked.append(request.url)
         raw = SimpleNamespace(read=lambda _: self._content, release_conn=lambda: None, close=lambda: None)
-        headers = {"Content-Length": str(self._announced)}
-        return SimpleNamespace(raw=raw, status_code=self._status, headers=headers)
+        return SimpleNamespace(raw=raw, status_code=self._status, headers=self._headers)
 
 
 def names(session: FakeSession) -> list[str]:
@@ -76,9 +76,15 @@ def names(session: FakeSession) -> list[str]:
     return getter.names("lake", "t/")
 
 
-@pytest.mark.parametrize("page", [PAGE, PAGE.replace(SPACE, "")], ids=["as AWS", "without a namespace"])
-def test_a_list_of_one_page_has_keys_and_common_prefixes(page: str) -> None:
-    session = FakeSession(page)
+PLAIN_LISTS = {
+    "in chunks, as AWS sends it": FakeSession(PAGE, chunked=True),
+    "with its length": FakeSession(PAGE),
+    "without a namespace": FakeSession(PAGE.replace(SPACE, "")),
+}
+
+
+@pytest.mark.parametrize("session", PLAIN_LISTS.values(), ids=PLAIN_LISTS)
+def test_a_list_of_one_page_has_keys_and_common_prefixes(session: FakeSession) -> None:
     assert names(session) == ["t/a & b", "t/bucket-0/"]
     assert session.asked == ["http://s3/lake/?delimiter=%2F&list-type=2&prefix=t%2F"]
 
@@ -89,7 +95,9 @@ NO_PLAIN_LISTS = {
     "no list": FakeSession("<Error><Code>NoSuchBucket</Code></Error>"),
     "no XML, as with a control character in a key": FakeSession(PAGE.replace("a &amp; b", "\x01")),
     "refused": FakeSession(PAGE, status=403),
+    "refused in chunks": FakeSession(PAGE, status=403, chunked=True),
     "cut off": FakeSession(PAGE, announced=10_000),
+    "cut off in chunks": FakeSession(PAGE[:-5], chunked=True),
 }
 
 
