@@ -65,21 +65,19 @@ def measure_table(
     try:
         return _by_files(session, files_for(session), table, pins=pins, before=before)
     except UnreadableError as error:
-        log_step(f"Paimon counts the files: {error}")
-    return Measured(_counted(session, table, schema_of(table)))
+        return _by_paimon(session, table, error)
 
 
 def measure_at_start(session: Session, table: Any) -> Measured:
     """Measures `table` (Java FileStoreTable) without its pins, as the run has found it: before it changes anything."""
-    files, session.files_found = files_at_start(session), None  # (it ends what belongs to the start)
+    files, session.files_found = files_at_start(session), None  # (the start ends here)
     try:
         return _by_files(session, files, table, pins=False)
-    except ExpiredError as error:  # what was found
+    except ExpiredError as error:  # somebody else has expired what the run has found
         log_step(f"the table is measured again: {error}")
+        return measure_table(session, table, pins=False)
     except UnreadableError as error:
-        log_step(f"Paimon counts the files: {error}")
-        return Measured(_counted(session, table, schema_of(table)))
-    return measure_table(session, table, pins=False)
+        return _by_paimon(session, table, error)
 
 
 def _by_files(
@@ -91,6 +89,11 @@ def _by_files(
         raise UnreadableError(f"{location} has no schema {id_}")
     known = before.observation if before is not None else None
     return measured(files, location, schema, pins=pins, known=known)
+
+
+def _by_paimon(session: Session, table: Any, why: UnreadableError) -> Measured:
+    log_step(f"Paimon counts the files: {why}")
+    return Measured(_counted(session, table, schema_of(table)))
 
 
 def files_at_start(session: Session) -> RememberedFiles:

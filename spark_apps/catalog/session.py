@@ -44,7 +44,7 @@ is that long because Paimon begins it at a random moment in the past."""
 
 
 _FOUND_FOR_S: Final = 5
-"""Files that were found longer ago are read again: somebody else may have committed while this run waited."""
+"""Seconds of waiting for the JVM after which `files_found` are read again: somebody else may have committed."""
 _OPENING: Final = threading.Lock()
 """One thread at a time starts the JVM, connects it to a metastore and logs it in."""
 

@@ -5,8 +5,8 @@ False, and LOOKS to True if it reports commits by others nevertheless. ADOPTS is
 
 One that may end without a JVM also has without_jvm(job, engine, files), and its OperationSpec sets
 `may_end_without_jvm`. The function gives the outcome, or None where a JVM is needed. It raises RunError only where
-run(job, session) would raise it; any other exception means that a JVM is needed. LOOKS_ONCE is True if what it has read
-serves run(job, session), too.
+run(job, session) would raise it; any other exception means that a JVM is needed. REUSES_FILES is True if run(job,
+session) may begin with the files that it has read.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def inspects_commits(operation: Operation) -> bool:
     return makes_commits(operation) or bool(getattr(operation, "LOOKS", False))
 
 
-def looks_once(operation: Operation) -> bool:
-    """Whether a run of the operation may begin with the files that its look without a JVM has just read."""
-    return bool(getattr(operation, "LOOKS_ONCE", False))
+def reuses_files(operation: Operation) -> bool:
+    """Whether a run of the operation may begin with the files that its step without a JVM has just read."""
+    return bool(getattr(operation, "REUSES_FILES", False))
 
 
 def adopts(operation: Operation) -> bool:

@@ -14,7 +14,7 @@ from paimon_contract.job import Job
 from paimon_contract.result import Elapsed, Outcome, Seen
 from paimon_schema.option_changes import OWNER_OPTION
 from spark_apps.catalog.foreign_commits import FileCommits, inspected
-from spark_apps.driver.dispatch import inspects_commits, looks_once, operation_of, without_jvm_of
+from spark_apps.driver.dispatch import inspects_commits, operation_of, reuses_files, without_jvm_of
 from spark_apps.driver.process import Performed, engine_of, milliseconds_since, run_job
 from spark_apps.driver.report import document_of
 from spark_apps.failures.causes import first_line
@@ -60,7 +60,7 @@ def _outcome(job: Job, look: Look) -> tuple[Outcome, Seen] | None:
     operation, engine = operation_of(job.operation), engine_of(job)
     without_jvm = without_jvm_of(operation)
     files = files_of(job, engine) if without_jvm else None
-    if files is not None and looks_once(operation):
+    if files is not None and reuses_files(operation):
         files = look.found = RememberedTimedFiles(files)
     outcome = without_jvm(job, engine, files) if without_jvm and files else None
     if outcome is None or files is None:

@@ -1,8 +1,7 @@
-"""The files of a table as a run has found them when it began: what several steps ask for then is read once.
+"""The files of a table as a run has found them when it began: what several of its steps ask for is read once.
 
-The looks before a run's first change are one look to it. What somebody else writes meanwhile is as if it came later: a
-commit counts for the next run, which inspects from the snapshot that this one has seen. Nothing here is for what a run
-must know after a change of its own.
+It is for the steps before a run's first change, and for none after it. What somebody else writes during these steps is
+as if it came later: such a commit counts for the next run, which inspects from the snapshot that this one has seen.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from spark_apps.metadata.base import MAX_BYTES, MetadataFiles, Stamped, TimedFil
 MOST_BYTES: Final = 32 << 10
 """Larger files are read again: manifests, which no two steps ask for, or only with others that they need."""
 MOST_FILES: Final = 100
-"""Of which the content is remembered."""
+"""Files whose content is remembered."""
 MOST_NAMES: Final = 1_000
 """Longer directories are listed again."""
 

@@ -89,34 +89,33 @@ class S3Files:
 
     def names(self, directory: str) -> Iterator[str]:
         """Names of the objects and common prefixes below a prefix, one level deep."""
-        prefix = _prefix(directory)
+        bucket, prefix = _prefix(directory)
         with readable(directory):
             try:
-                keys: Iterable[str] = self.getter.names(split(directory)[0], prefix)
+                keys: Iterable[str] = self.getter.keys(bucket, prefix)
             except NotPlainError:
                 keys = self._keys(directory)
         # The prefix itself can be an object: a marker of the directory.
         yield from (key.removeprefix(prefix).removesuffix("/") for key in keys if key != prefix)
 
     def _keys(self, directory: str) -> Iterator[str]:
-        for _, page in self._pages(directory):
+        for page in self._pages(directory):
             yield from (each["Key"] for each in page.get("Contents", ()))
             yield from (each["Prefix"] for each in page.get("CommonPrefixes", ()))
 
     def times(self, directory: str) -> Iterator[tuple[str, int]]:
         """Names of the objects below a prefix, one level deep, with their times, which are whole seconds."""
-        for prefix, page in self._pages(directory):
+        _, prefix = _prefix(directory)
+        for page in self._pages(directory):
             for each in page.get("Contents", ()):
                 if each["Key"] != prefix:
                     yield each["Key"].removeprefix(prefix), int(each["LastModified"].timestamp() * 1000)
 
-    def _pages(self, directory: str) -> Iterator[tuple[str, Any]]:
-        """The pages of a list of a prefix, each with the prefix."""
-        bucket, prefix = split(directory)[0], _prefix(directory)
+    def _pages(self, directory: str) -> Iterator[Any]:
+        bucket, prefix = _prefix(directory)
         with readable(directory):
             pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix, Delimiter="/")
-            for page in pages:
-                yield prefix, page
+            yield from pages
 
     def _object(self, path: str) -> Any:
         bucket, key = split(path)
@@ -152,10 +151,10 @@ def _settings(*, is_path_style: bool) -> Config:
     )
 
 
-def _prefix(directory: str) -> str:
-    """What the keys in a directory begin with."""
-    key = split(directory)[1]
-    return f"{key}/" if key else ""
+def _prefix(directory: str) -> tuple[str, str]:
+    """The bucket, and what the keys in a directory begin with."""
+    bucket, key = split(directory)
+    return bucket, f"{key}/" if key else ""
 
 
 def split(uri: str) -> tuple[str, str]:

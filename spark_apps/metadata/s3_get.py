@@ -69,16 +69,15 @@ class Getter:
         _require_whole(answer, content, max_bytes)
         return Stamped(content, _stamp(answer.headers))
 
-    def names(self, bucket: str, prefix: str) -> list[str]:
-        """The keys that begin with `prefix`, up to the next `/` after it, of one page. Raises NotPlainError."""
-        asked = f"?delimiter=%2F&list-type=2&prefix={quote(prefix, safe='-_.~')}"  # (signed as it is sent)
-        answer, content = self._send(self._request(bucket, "", asked), _MAX_PAGE)
-        # AWS sends a list in chunks and announces no length: XML that is cut off is none.
-        if answer.headers.get("Transfer-Encoding", "").lower() != "chunked" or len(content) == _MAX_PAGE:
-            _require_whole(answer, content, _MAX_PAGE)
-        elif answer.status_code != HTTPStatus.OK:
-            raise NotPlainError(f"status {answer.status_code}")
-        return list(_listed(content))
+    def keys(self, bucket: str, prefix: str) -> list[str]:
+        """The keys that begin with `prefix`, each up to the next `/` after it, if they are one page.
+
+        Raises NotPlainError.
+        """
+        query = f"?delimiter=%2F&list-type=2&prefix={quote(prefix, safe='-_.~')}"  # (signed as it is sent)
+        answer, content = self._send(self._request(bucket, "", query), _MAX_PAGE)
+        _require_whole(answer, content, _MAX_PAGE)
+        return list(_keys_in(content))
 
     def _send(self, request: Any, max_bytes: int) -> tuple[Any, bytes]:
         try:
@@ -92,16 +91,16 @@ class Getter:
             raise NotPlainError(str(error)) from error
         return answer, content
 
-    def _request(self, bucket: str, key: str, asked: str = "") -> Any:
+    def _request(self, bucket: str, key: str, query: str = "") -> Any:
         address = self._addresses.get(bucket)
         if address is None or self.credentials is None:
             raise NotPlainError("the client knows the address of a bucket, and what to do without credentials")
-        request = AWSRequest("GET", address + _quoted(key) + asked, stream_output=True)
+        request = AWSRequest("GET", address + _quoted(key) + query, stream_output=True)
         S3SigV4Auth(self.credentials.get_frozen_credentials(), "s3", self.client.meta.region_name).add_auth(request)
         return request.prepare()
 
 
-def _listed(content: bytes) -> Iterator[str]:
+def _keys_in(content: bytes) -> Iterator[str]:
     """The keys of a page. Raises NotPlainError for anything but the only page of a list."""
     try:
         root = ElementTree.fromstring(content)  # noqa: S314  (botocore reads the same answers by the same parser)
@@ -119,9 +118,16 @@ def _quoted(key: str) -> str:
 
 
 def _require_whole(answer: Any, content: bytes, max_bytes: int) -> None:
-    """Raises NotPlainError unless the content is all that the server has announced, or `max_bytes` of it."""
+    """Raises NotPlainError unless the content is all that the server has announced, or `max_bytes` of it.
+
+    AWS announces no length of a list, which it sends in chunks. The last chunk is known as such, so a read of fewer
+    than `max_bytes` has met the end: urllib3 raises an HTTPError otherwise.
+    """
     announced = answer.headers.get("Content-Length", "")
-    is_whole = announced.isdecimal() and len(content) == min(int(announced), max_bytes)
+    if answer.headers.get("Transfer-Encoding", "").lower() == "chunked":
+        is_whole = len(content) < max_bytes
+    else:
+        is_whole = announced.isdecimal() and len(content) == min(int(announced), max_bytes)
     if answer.status_code != HTTPStatus.OK or not is_whole:
         raise NotPlainError(f"status {answer.status_code}, {len(content)} bytes")
 

@@ -33,7 +33,7 @@ from spark_apps.metadata.table_files import TableFiles, is_as_verified, location
 from spark_apps.schema.isolate import invalid_part
 
 PARAMETERS = ExpireSnapshotsParameters
-LOOKS_ONCE = True
+REUSES_FILES = True
 
 FIELDS = {
     "time_retained": "spec.retention.snapshots.timeRetained",

@@ -283,3 +283,11 @@ def test_a_failure_leaves_the_state_before_as_it_was(table: FabricatedTable) -> 
     with pytest.raises(UnreadableError):
         observer(table).observe(before)
     assert before.contents.sums == sums
+
+
+def test_the_latest_snapshot_that_is_also_the_earliest_is_read_once(table: FabricatedTable) -> None:
+    table.commit([data_file("c")])
+    table.expire(table.latest)
+    recorded = Recorded()
+    assert is_right(table, observer(table, recorded).observe())
+    assert recorded.asked.count(f"snapshot-{table.latest}") == 1

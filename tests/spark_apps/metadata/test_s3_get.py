@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from botocore.credentials import Credentials
+from botocore.httpsession import URLLib3Session
 
 from spark_apps.metadata.s3_get import Getter, NotPlainError
 
@@ -70,10 +73,10 @@ class FakeSession:
         return SimpleNamespace(raw=raw, status_code=self._status, headers=self._headers)
 
 
-def names(session: FakeSession) -> list[str]:
+def keys(session: FakeSession) -> list[str]:
     getter = Getter(FakeClient(), Credentials("a", "b"), session)
     getter.get_by_client("lake", "t/schema/schema-0")
-    return getter.names("lake", "t/")
+    return getter.keys("lake", "t/")
 
 
 PLAIN_LISTS = {
@@ -85,7 +88,7 @@ PLAIN_LISTS = {
 
 @pytest.mark.parametrize("session", PLAIN_LISTS.values(), ids=PLAIN_LISTS)
 def test_a_list_of_one_page_has_keys_and_common_prefixes(session: FakeSession) -> None:
-    assert names(session) == ["t/a & b", "t/bucket-0/"]
+    assert keys(session) == ["t/a & b", "t/bucket-0/"]
     assert session.asked == ["http://s3/lake/?delimiter=%2F&list-type=2&prefix=t%2F"]
 
 
@@ -104,4 +107,39 @@ NO_PLAIN_LISTS = {
 @pytest.mark.parametrize("session", NO_PLAIN_LISTS.values(), ids=NO_PLAIN_LISTS)
 def test_any_other_answer_to_a_list_is_left_to_the_client(session: FakeSession) -> None:
     with pytest.raises(NotPlainError):
-        names(session)
+        keys(session)
+
+
+class InChunks(BaseHTTPRequestHandler):
+    """Sends PAGE in two chunks, and with `is_whole` the end of the last one."""
+
+    protocol_version = "HTTP/1.1"
+    is_whole = True
+
+    def do_GET(self) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for part in (PAGE[:50].encode(), PAGE[50:].encode()):
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        self.wfile.write(b"0\r\n\r\n" if self.is_whole else b"")
+        self.close_connection = not self.is_whole
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "the connection ends"])
+def test_the_end_of_a_list_in_chunks_is_known(monkeypatch: pytest.MonkeyPatch, is_whole: bool) -> None:
+    monkeypatch.setattr(InChunks, "is_whole", is_whole)
+    with ThreadingHTTPServer(("127.0.0.1", 0), InChunks) as server:
+        threading.Thread(target=server.serve_forever).start()
+        getter = Getter(FakeClient(), Credentials("a", "b"), URLLib3Session(timeout=(3, 3)))
+        getter._addresses["lake"] = f"http://127.0.0.1:{server.server_port}/lake/"
+        try:
+            found = getter.keys("lake", "t/")
+        except NotPlainError:
+            found = []
+        finally:
+            server.shutdown()
+    assert found == (["t/a & b", "t/bucket-0/"] if is_whole else [])
