@@ -5,10 +5,13 @@ The tags come first, because they keep snapshots. The consumers go before snapsh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from spark_apps.catalog.session import Session
+from spark_apps.catalog.warehouse_files import is_empty
 from spark_apps.failures.causes import is_caused_by
+from spark_apps.metadata.table_files import location_of
 
 CALL_LIMIT: Final = {"snapshot.expire.limit": "1000"}
 """Snapshots per call, as Paimon's option, whose default is 10 or 50: the paths of their files are in memory at once."""
@@ -31,15 +34,21 @@ def expire_consumers(session: Session, table: Any) -> None:
     manager.expire(session.jvm.java.time.LocalDateTime.now().minus(after))
 
 
-def expire_all_snapshots(table: Any, retention: Any) -> int:
+def expire_all_snapshots(table: Any, retention: Any, has_changelogs: Callable[[], bool]) -> int:
     """Expires all snapshots beyond `retention` (Java ExpireConfig), then the changelogs that outlived theirs.
 
     Returns the number of snapshots. Those that a tag or a consumer needs stay.
+    `has_changelogs`: whether there may be such changelogs, once snapshots have expired.
     """
     expired = _expire_snapshots(table, retention)
-    if _may_expire_changelogs(table, retention):
+    if has_changelogs() and _may_expire_changelogs(table, retention):
         _until_fewer(int(retention.getChangelogMaxDeletes()), table.newExpireChangelog().config(retention))
     return expired
+
+
+def may_have_changelogs(session: Session) -> bool:
+    """Whether the job's table may have changelogs that have outlived their snapshots."""
+    return not is_empty(session, f"{location_of(session.job)}/changelog")
 
 
 def _expire_snapshots(table: Any, retention: Any) -> int:

@@ -19,10 +19,10 @@ from typing import Any, Final, Protocol
 
 from paimon_contract.job import Job
 from paimon_contract.result import ForeignCommit, Seen
-from spark_apps.catalog.measure import files_at_start
 from spark_apps.catalog.ownership import owner_of
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
+from spark_apps.catalog.warehouse_files import files_at_start
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.failures.errors import RunError
 from spark_apps.metadata.base import UnreadableError

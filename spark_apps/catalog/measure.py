@@ -8,20 +8,17 @@ from typing import Any
 from paimon_contract.result import Outcome, ResultMeasure, ResultTable
 from paimon_schema.table_schema import TableSchema, read_schema_file
 from spark_apps.catalog.file_counts import BUCKET_COUNTS, COUNTS, count_files
-from spark_apps.catalog.java_files import JavaFiles
 from spark_apps.catalog.session import Session
-from spark_apps.metadata import files_of
+from spark_apps.catalog.warehouse_files import files_at_start, files_for
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.health import time_text
 from spark_apps.metadata.measurement import now_text, of_contents, of_schema
 from spark_apps.metadata.observation import Observation, Observer
 from spark_apps.metadata.pins import read_pins
-from spark_apps.metadata.remembered import RememberedFiles
 from spark_apps.metadata.settings import SMALL_FILE_SHARE, UNAWARE
 from spark_apps.metadata.snapshots import ExpiredError
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.progress import log_step
-from spark_apps.storage.hdfs import Hdfs
 
 
 @dataclass(frozen=True)
@@ -94,23 +91,6 @@ def _by_files(
 def _by_paimon(session: Session, table: Any, why: UnreadableError) -> Measured:
     log_step(f"Paimon counts the files: {why}")
     return Measured(_counted(session, table, schema_of(table)))
-
-
-def files_at_start(session: Session) -> RememberedFiles:
-    """As `files_for`, for what a run asks before it has changed anything: each file is read once."""
-    if session.files_found is None:
-        session.files_found = RememberedFiles(files_for(session))
-    return session.files_found
-
-
-def files_for(session: Session) -> MetadataFiles:
-    """The files of the warehouse, read by Python where it can. On HDFS Java has logged in already."""
-    try:
-        found = None if Hdfs.holds(session.job.catalog.warehouse) else files_of(session.job, session.engine)
-    except UnreadableError as error:
-        log_step(f"Paimon reads the files: {error}")
-        found = None
-    return found or JavaFiles(session)
 
 
 def measured(

@@ -18,7 +18,7 @@ from paimon_contract import environment
 from paimon_contract.job import Job, JobExecutors
 from paimon_contract.parameters.write import write_of
 from paimon_engines.engine import Engine
-from spark_apps.catalog import event_log, spark_use
+from spark_apps.catalog import event_log, opened, spark_use
 from spark_apps.catalog.java_names import names_of
 from spark_apps.catalog.metastores.base import Metastore
 from spark_apps.catalog.ownership import require_own
@@ -66,7 +66,7 @@ class Session:
         storage: Storage,
         files_found: RememberedFiles | None = None,
     ) -> None:
-        """`files_found`: those of the table as the run has found them when it began; see measure.files_at_start."""
+        """`files_found`: those of the table when the run began; see warehouse_files.files_at_start."""
         self.job, self.engine, self.metastore, self.storage = job, engine, metastore, storage
         self.files_found = files_found
         self._uses_spark = False
@@ -97,13 +97,14 @@ class Session:
     @cached_property
     def catalog(self) -> Any:
         """Paimon's Catalog (Java)."""
-        return self.jvm.org.apache.paimon.catalog.CatalogFactory.createCatalog(self.catalog_context)
+        if self.metastore.registers_tables:  # (a connection to a server, which the job closes)
+            return self.jvm.org.apache.paimon.catalog.CatalogFactory.createCatalog(self.catalog_context)
+        return opened.catalog(self.jvm, self._of_catalog, self._of_hadoop)
 
     @cached_property
     def catalog_context(self) -> Any:
         """The CatalogContext (Java) that catalogs and file systems are opened with."""
-        options = self.jvm.org.apache.paimon.options.Options.fromMap(self.java_map(self.catalog_options))
-        return self.jvm.org.apache.paimon.catalog.CatalogContext.create(options, self.hadoop_configuration)
+        return opened.catalog_context(self.jvm, self._of_catalog, self._of_hadoop)
 
     @cached_property
     def catalog_options(self) -> dict[str, str]:
@@ -126,11 +127,16 @@ class Session:
 
     @cached_property
     def hadoop_configuration(self) -> Any:
-        """The same as a Hadoop Configuration (Java)."""
-        configuration = self.jvm.org.apache.hadoop.conf.Configuration()
-        for key, value in self.hadoop_options.items():
-            configuration.set(key, value)
-        return configuration
+        """The same as a Hadoop Configuration (Java), which nobody may change."""
+        return opened.hadoop_configuration(self.jvm, self._of_hadoop)
+
+    @property
+    def _of_catalog(self) -> opened.Options:
+        return opened.options_of(self.catalog_options)
+
+    @property
+    def _of_hadoop(self) -> opened.Options:
+        return opened.options_of(self.hadoop_options)
 
     @property
     def own_location(self) -> str:
@@ -258,7 +264,7 @@ class Session:
     def close(self) -> None:
         """Closes the catalog and Spark, if they were started. The JVM ends with the process."""
         try:
-            if "catalog" in self.__dict__:
+            if "catalog" in self.__dict__ and self.metastore.registers_tables:
                 self.catalog.close()
         finally:
             if self._uses_spark:

@@ -19,11 +19,12 @@ from spark_apps.catalog.bucket_layout import BUCKET_MODES
 from spark_apps.catalog.bucket_sample import Sample, can_number, sample_of
 from spark_apps.catalog.content import Content, content_changes, content_of_rows, rows_of
 from spark_apps.catalog.foreign_commits import Commits, JavaCommits
-from spark_apps.catalog.measure import files_for, measure_table, schema_of
+from spark_apps.catalog.measure import measure_table, schema_of
 from spark_apps.catalog.own_commits import Stretch, own_stretches
 from spark_apps.catalog.rollback_guard import why_not_rolled_back
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import latest_snapshot
+from spark_apps.catalog.warehouse_files import files_for
 from spark_apps.failures.errors import RunError, spec_failure
 from spark_apps.progress import log_step
 

@@ -8,6 +8,7 @@ from typing import Any
 from paimon_contract.job import Job
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.snapshots import find_commit
+from spark_apps.catalog.warehouse_files import is_empty
 from spark_apps.failures.causes import is_caused_by
 from spark_apps.loading.ledger import NO_LEDGER, Entry, Ledger, ledgers_of
 
@@ -43,10 +44,12 @@ def resolve_all_entries(job: Job, session: Session, table: Any) -> None:
 def all_ledgers(job: Job, session: Session, table: Any) -> Iterator[Ledger]:
     """The ledgers of all writes of the table, also of writes that the manifest does not have."""
     directory = session.path(ledgers_of(job))
+    if is_empty(session, ledgers_of(job)):  # (nothing was ever written)
+        return
     try:
         statuses = session.file_io(directory).listStatus(directory)
     except Exception as error:
-        if is_caused_by(error, "FileNotFoundException"):  # nothing was ever written
+        if is_caused_by(error, "FileNotFoundException"):
             return
         raise
     for status in statuses:

@@ -18,12 +18,13 @@ from paimon_schema.level_count import LEVELS, TRIGGER
 from spark_apps.catalog.bucket_layout import refuse_mixing_buckets
 from spark_apps.catalog.compaction_scope import Scope, scope_of
 from spark_apps.catalog.foreign_commits import FileCommits
-from spark_apps.catalog.measure import Measured, files_for, measure_table, outcome_between, schema_of
+from spark_apps.catalog.measure import Measured, measure_table, outcome_between, schema_of
 from spark_apps.catalog.own_commits import own_stretches
 from spark_apps.catalog.postponed_buckets import POSTPONE_MODE, partitions_by_buckets
 from spark_apps.catalog.session import Session
 from spark_apps.catalog.sort_scope import WHOLE, SortBatch, SortScope, sort_scope_of
 from spark_apps.catalog.verification import tags_of_run, verified
+from spark_apps.catalog.warehouse_files import files_for
 from spark_apps.failures.errors import spec_failure
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.measurement import of_contents

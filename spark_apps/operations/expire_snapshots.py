@@ -20,7 +20,13 @@ from paimon_contract.parameters.expire_snapshots import ExpireSnapshotsParameter
 from paimon_contract.result import Outcome
 from paimon_engines.engine import Engine
 from spark_apps.catalog.due_snapshots import is_certainly_nothing_due
-from spark_apps.catalog.expiry import CALL_LIMIT, expire_all_snapshots, expire_consumers, run_automatic_tags
+from spark_apps.catalog.expiry import (
+    CALL_LIMIT,
+    expire_all_snapshots,
+    expire_consumers,
+    may_have_changelogs,
+    run_automatic_tags,
+)
 from spark_apps.catalog.measure import Measured, measure_at_start, measure_table, outcome_between
 from spark_apps.catalog.session import Session
 from spark_apps.failures.causes import root_message
@@ -52,7 +58,7 @@ def run(job: Job, session: Session) -> Outcome:
     resolve_all_entries(job, session, table)
     run_automatic_tags(table)
     expire_consumers(session, table)
-    expired = expire_all_snapshots(table, retention)
+    expired = expire_all_snapshots(table, retention, lambda: may_have_changelogs(session))
     return outcome_between(before, measure_table(session, table, before=before), expired=expired)
 
 

@@ -14,8 +14,9 @@ from paimon_schema.drift import DriftKind
 from paimon_schema.drift_corrections import Corrections
 from paimon_schema.plan import make_plan
 from paimon_schema.steps import Refusal
-from spark_apps.catalog.measure import files_for, measured
+from spark_apps.catalog.measure import measured
 from spark_apps.catalog.session import Session
+from spark_apps.catalog.warehouse_files import files_for
 from spark_apps.metadata.base import MetadataFiles, UnreadableError
 from spark_apps.metadata.table_files import TableFiles, location_of
 from spark_apps.progress import log_step

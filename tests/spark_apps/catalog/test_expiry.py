@@ -67,7 +67,7 @@ CASES = {
 @pytest.mark.parametrize(("calls", "total"), CASES.values(), ids=CASES)
 def test_calls_end_with_the_first_that_had_less_to_do_than_its_limit(calls: list[int], total: int) -> None:
     table = Table(snapshots=list(calls), changelogs=list(calls))
-    assert expire_all_snapshots(table, Limits()) == total
+    assert expire_all_snapshots(table, Limits(), lambda: True) == total
     assert (table.snapshots, table.changelogs) == ([], [])
 
 
@@ -79,9 +79,17 @@ def test_changelogs_expire_only_where_more_exist_than_the_smallest_number(
     sentence: str, earliest: int | None, calls: int
 ) -> None:
     table = Table(snapshots=[0], changelogs=[0], earliest=earliest)
-    assert expire_all_snapshots(table, Limits()) == 0
+    assert expire_all_snapshots(table, Limits(), lambda: True) == 0
     assert 1 - len(table.changelogs) == calls, sentence
     assert table.asked == (earliest is not None), "four requests to S3, for nothing where there is no changelog"
+
+
+def test_paimon_is_not_asked_for_changelogs_where_there_certainly_are_none() -> None:
+    table = Table(snapshots=[3], changelogs=[0])
+    assert expire_all_snapshots(table, Limits(), lambda: bool(table.snapshots)) == 3, (
+        "asked once snapshots have expired"
+    )
+    assert table.changelogs == [0]
 
 
 class Failing:
@@ -103,5 +111,5 @@ def test_a_failed_expiry_is_not_repeated_and_removes_nothing(monkeypatch: pytest
     table, failing = Table(snapshots=[], changelogs=[]), Failing()
     monkeypatch.setattr(table, "newExpireSnapshots", lambda: failing)
     with pytest.raises(OSError, match="the storage is away"):
-        expire_all_snapshots(table, Limits())
+        expire_all_snapshots(table, Limits(), lambda: True)
     assert failing.calls == 1

@@ -15,7 +15,8 @@ from paimon_contract.result import ResultTable
 from paimon_engines.loader import load_engine
 from spark_apps.catalog import measure as module
 from spark_apps.catalog.foreign_commits import FileCommits
-from spark_apps.catalog.measure import Measured, files_at_start, measure_at_start, measure_table
+from spark_apps.catalog.measure import Measured, measure_at_start, measure_table
+from spark_apps.catalog.warehouse_files import files_at_start
 from spark_apps.metadata.snapshots import SnapshotFiles
 from spark_apps.metadata.volume import VolumeFiles
 from tests.spark_apps.jobs import job

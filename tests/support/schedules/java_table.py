@@ -184,7 +184,8 @@ class JavaTable:
         options = {f"snapshot.num-retained.{each}": str(keep) for each in ("min", "max")}
         if changelogs is not None:
             options["changelog.num-retained.max"] = str(changelogs)
-        expire_all_snapshots(self.table, self.table.copy(_java_map(options)).coreOptions().expireConfig())
+        retention = self.table.copy(_java_map(options)).coreOptions().expireConfig()
+        expire_all_snapshots(self.table, retention, lambda: True)
 
     def tag_automatically(self) -> None:
         """Creates the tag that is due, as ExpireSnapshots does."""
