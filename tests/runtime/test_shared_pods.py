@@ -39,6 +39,23 @@ async def test_tables_that_are_applied_together_become_ready_by_one_pod(operator
     assert operator.store.names(Kind.CONFIG_MAP) == []
 
 
+def message(operator: OperatorInMemory, table: str) -> str:
+    """Why the run of the table waits."""
+    conditions = run_of(operator, table)["status"]["conditions"]
+    return next(str(each["message"]) for each in conditions if each["type"] == "Succeeded")
+
+
+async def test_a_run_names_its_pod_only_once_it_has_waited_for_it_as_that_costs_a_write(
+    operator: OperatorInMemory,
+) -> None:
+    driver = await shared(operator)
+    stored = [each.name for each in operator.store.writes if (each.verb, each.kind) == ("apply_status", Kind.RUN)]
+    assert sorted(stored) == sorted(set(stored)), "one for each run, when it was created"
+    assert [driver.pod.name in message(operator, name) for name in NAMES] == [False] * 3
+    await operator.pass_time(seconds=31)
+    assert [driver.pod.name in message(operator, name) for name in NAMES] == [True] * 3
+
+
 async def test_each_run_has_its_own_result_and_the_cost_of_its_own_turn(operator: OperatorInMemory) -> None:
     driver = await shared(operator)
     await driver.finish()

@@ -29,6 +29,8 @@ from paimon_operator.runtime.keys import Key, key_of
 
 PATIENCE: Final = timedelta(minutes=2)
 """A run starts alone when its Pod has made no progress for so long: it was created, has started, or has asked."""
+NAMED_AFTER: Final = timedelta(seconds=20)
+"""A run that waits names its Pod when it has existed for so long. Before that, it would cost each run a write."""
 UNSHARED_FOR: Final = timedelta(minutes=10)
 """The runs of a catalog start alone for so long after a Pod that could not reach us, or that had too little memory."""
 LONGEST_WINDOW: Final = timedelta(seconds=30)
@@ -85,6 +87,8 @@ class _KnownPod:
     pod: SharedPod
     catalog: Key | None
     """The catalog, for a Pod that this process has created."""
+    since: datetime
+    """When this process has learned of it."""
     progress: datetime
     started: bool = False
     has_asked: bool = False
@@ -140,7 +144,7 @@ class Batches:
         if known is None:
             return None if now < self._unshared.get(catalog, now) else Sharing()
         if now - known.progress < PATIENCE:
-            return Sharing(pod=known.pod.name)
+            return Sharing(pod=known.pod.name if now - known.since >= NAMED_AFTER else None)
         self._start_alone(run, uid)
         return None
 
@@ -234,7 +238,7 @@ class Batches:
             return {key_of(Kind.POD, body)}
         phase = (body.get("status") or {}).get("phase")
         if event != "DELETED" and phase not in ("Succeeded", "Failed"):
-            known = self._pods.setdefault(pod.uid, _KnownPod(pod, None, self._clock.now()))
+            known = self._known(pod)
             known.deleting = "deletionTimestamp" in body["metadata"]
             if phase == "Running" and not known.started:
                 known.started, known.progress = True, self._clock.now()
@@ -247,6 +251,10 @@ class Batches:
         self._close(pod.uid, known_before, ended)
         runs: Iterable[str] = () if known_before is None else pod.runs
         return {key_of(Kind.POD, body), *(Key(Kind.RUN, pod.namespace, run) for run in runs)}
+
+    def _known(self, pod: SharedPod) -> _KnownPod:
+        now = self._clock.now()
+        return self._pods.setdefault(pod.uid, _KnownPod(pod, None, since=now, progress=now))
 
     def _close(self, uid: str, known: _KnownPod | None, ended: PodObserved | None) -> None:
         """The Pod has no turns any more. `ended` is how it has ended; None: it is gone."""
@@ -313,7 +321,7 @@ class Batches:
     def _record_created(self, group: _Group, offers: list[Offer], created: SharedPod | None) -> None:
         """Assigns the runs to their Pod. Without one, each starts alone, and reports itself what is refused."""
         if created is not None:
-            known = self._pods.setdefault(created.uid, _KnownPod(created, None, self._clock.now()))
+            known = self._known(created)
             known.catalog = group.catalog
             self._on_created(len(offers))
             _log.info("%d runs of %s share pod %s", len(offers), group.catalog, created.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import cache
 
 from pydantic import ValidationError
 
@@ -43,7 +44,7 @@ class RunObservations:
             executors=await self._executors(run),
             limits=self._launches.limits_of(table, catalog),
             claimant=claims.holder(table, catalog) if table is not None else None,
-            launch=lambda: self._launches.launch_of(run, table, catalog, owners),
+            launch=cache(lambda: self._launches.launch_of(run, table, catalog, owners)),  # asked for up to four times
             refusal=self._refusals.of(key, run.metadata.uid, {config_map_of(run), current_pod(run)}),
             sharing=self._sharing(key, run, table),
             turn=self._dependencies.turns.of(key, run.metadata.uid),

@@ -54,7 +54,7 @@ EXPLANATIONS: Final = {
     ),
     "WaitingForTurn": Explanation(
         "The run is small, so it waits some seconds for other small runs of its catalog, or for its turn in the driver "
-        "Pod that they share. The message names the Pod.",
+        "Pod that they share. After half a minute the message names the Pod.",
         "Wait. A run without companions, or whose Pod makes no progress for two minutes, starts in a Pod of its own.",
     ),
     "GivingWay": Explanation(

@@ -29,7 +29,7 @@ class Sharing:
     """The run may wait for a shared Pod."""
 
     pod: str | None = None
-    """The Pod in which it has a turn; None: it is still to be found out with which runs it shares one."""
+    """The Pod in which it has a turn, once that has existed for some seconds. None before that, and without one."""
 
 
 @dataclass(frozen=True, kw_only=True)
