@@ -9,8 +9,10 @@ The exit code is 0 unless something has ended the process: the class of a failur
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -77,7 +79,13 @@ def _run(config: BatchConfig, jobs: Sequence[Job]) -> None:
     until = time.monotonic() + config.seconds
     most = turns_at_once(os.environ.get(environment.DRIVER_HEAP, ""))
     queue = JobQueue(jobs, has_time=lambda: time.monotonic() < until, most=most)
+    threading.Thread(target=_import_pyspark, name="import of pyspark", daemon=True).start()
     run_loops(queue, lambda: TurnLoop(queue, client.ask, perform, is_usable), leave)
+
+
+def _import_pyspark() -> None:
+    """It takes about as long as the operator needs for its first answers. A turn that fails to import it reports so."""
+    importlib.import_module("pyspark")
 
 
 def leave(report: TurnReport) -> None:
