@@ -111,7 +111,7 @@ PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadgroup --no-load
 AS_FOUND = mkdir -p build; was_up=$$($(NODE) status >/dev/null 2>&1 && echo yes || echo no); \
 	trap '[ "$$was_up" = yes ] || $(NODE) down' EXIT
 
-# For the Go programs of the tests' servers: a tenth less time, and more memory.
+# For the Go programs that tests start, as kubectl. Servers have it from tests/cluster/processes.py anyway.
 test test-long: export GOGC = 400
 
 # Go programs that single tests use. To build one on a slow machine takes longer than a test may.

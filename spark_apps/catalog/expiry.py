@@ -34,19 +34,19 @@ def expire_consumers(session: Session, table: Any) -> None:
     manager.expire(session.jvm.java.time.LocalDateTime.now().minus(after))
 
 
-def expire_all_snapshots(table: Any, retention: Any, has_changelogs: Callable[[], bool]) -> int:
+def expire_all_snapshots(table: Any, retention: Any, may_have_changelogs: Callable[[], bool]) -> int:
     """Expires all snapshots beyond `retention` (Java ExpireConfig), then the changelogs that outlived theirs.
 
     Returns the number of snapshots. Those that a tag or a consumer needs stay.
-    `has_changelogs`: whether there may be such changelogs, once snapshots have expired.
+    `may_have_changelogs` is asked after snapshots have expired: whether the table may have such changelogs.
     """
     expired = _expire_snapshots(table, retention)
-    if has_changelogs() and _may_expire_changelogs(table, retention):
+    if may_have_changelogs() and _may_expire_changelogs(table, retention):
         _until_fewer(int(retention.getChangelogMaxDeletes()), table.newExpireChangelog().config(retention))
     return expired
 
 
-def may_have_changelogs(session: Session) -> bool:
+def may_have_outlived_changelogs(session: Session) -> bool:
     """Whether the job's table may have changelogs that have outlived their snapshots."""
     return not is_empty(session, f"{location_of(session.job)}/changelog")
 

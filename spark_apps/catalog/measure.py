@@ -90,6 +90,7 @@ def _by_files(
 
 def _by_paimon(session: Session, table: Any, why: UnreadableError) -> Measured:
     log_step(f"Paimon counts the files: {why}")
+    session.only_java_reads = True
     return Measured(_counted(session, table, schema_of(table)))
 
 

@@ -1,7 +1,8 @@
-"""Paimon's catalog in this JVM, and what it is opened with. Jobs with the same options use the same objects.
+"""Paimon's catalog in this JVM, and what it is opened with. Jobs with the same options share these objects.
 
-So do the jobs of a batch. For each new one, Hadoop reads its defaults again, and Paimon sends six requests to the
-warehouse. Only the last options are remembered, because a driver works for one catalog.
+For each new one, Hadoop reads its defaults again, and Paimon sends six requests to the warehouse. Only the last options
+are remembered, because a driver works for one catalog. Turns that begin at the same moment may each make their own:
+a lock would let one wait for the other's slow storage, and saved nothing measurable.
 """
 
 from __future__ import annotations

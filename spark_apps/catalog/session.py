@@ -69,6 +69,8 @@ class Session:
         """`files_found`: those of the table when the run began; see warehouse_files.files_at_start."""
         self.job, self.engine, self.metastore, self.storage = job, engine, metastore, storage
         self.files_found = files_found
+        self.only_java_reads = False
+        """Whether Python could not read the files of the table: each further try may take seconds."""
         self._uses_spark = False
 
     @cached_property
@@ -96,7 +98,7 @@ class Session:
 
     @cached_property
     def catalog(self) -> Any:
-        """Paimon's Catalog (Java)."""
+        """Paimon's Catalog (Java). One without a connection is shared with other jobs, and nobody closes it."""
         if self.metastore.registers_tables:  # (a connection to a server, which the job closes)
             return self.jvm.org.apache.paimon.catalog.CatalogFactory.createCatalog(self.catalog_context)
         return opened.catalog(self.jvm, self._of_catalog, self._of_hadoop)
@@ -262,7 +264,7 @@ class Session:
         return int(os.environ.get(environment.DRIVER_CORES, "1"))
 
     def close(self) -> None:
-        """Closes the catalog and Spark, if they were started. The JVM ends with the process."""
+        """Closes Spark, and a catalog of this job alone, if they were started. The JVM ends with the process."""
         try:
             if "catalog" in self.__dict__ and self.metastore.registers_tables:
                 self.catalog.close()

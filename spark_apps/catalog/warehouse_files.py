@@ -29,8 +29,15 @@ def files_at_start(session: Session) -> RememberedFiles:
 
 
 def is_empty(session: Session, directory: str) -> bool:
-    """Whether there certainly is nothing in a directory. Java asks an object store three times for the same."""
+    """Whether there certainly is nothing in a directory, by Python: Java asks an object store three times for that.
+
+    False where only Java can tell.
+    """
+    files = JavaFiles(session) if session.only_java_reads else files_for(session)
+    if isinstance(files, JavaFiles):
+        return False
     try:
-        return next(iter(files_for(session).names(directory)), None) is None
+        return next(iter(files.names(directory)), None) is None
     except UnreadableError:
+        session.only_java_reads = True
         return False

@@ -9,6 +9,7 @@ The exit code is 0 unless something has ended the process: the class of a failur
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -84,8 +85,9 @@ def _run(config: BatchConfig, jobs: Sequence[Job]) -> None:
 
 
 def _import_pyspark() -> None:
-    """It takes about as long as the operator needs for its first answers. A turn that fails to import it reports so."""
-    importlib.import_module("pyspark")
+    """Imports pyspark while the operator answers the first requests, so that no turn waits for it."""
+    with contextlib.suppress(Exception):  # the turn that needs it reports why
+        importlib.import_module("pyspark")
 
 
 def leave(report: TurnReport) -> None:

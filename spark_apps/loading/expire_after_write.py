@@ -9,7 +9,7 @@ from typing import Any
 
 from paimon_contract.job import Job
 from paimon_contract.parameters.write import WriteParameters
-from spark_apps.catalog.expiry import CALL_LIMIT, expire_all_snapshots, may_have_changelogs
+from spark_apps.catalog.expiry import CALL_LIMIT, expire_all_snapshots, may_have_outlived_changelogs
 from spark_apps.catalog.session import Session
 from spark_apps.loading.recovery import resolve_all_entries
 from spark_apps.progress import log_warning
@@ -32,7 +32,7 @@ def _expire(job: Job, session: Session, table: Any) -> None:
     if options.writeOnly() or _snapshots(table) <= int(options.snapshotNumRetainMin()):
         return  # most writes end here, before anything is listed
     resolve_all_entries(job, session, table)
-    expire_all_snapshots(table, options.expireConfig(), lambda: may_have_changelogs(session))
+    expire_all_snapshots(table, options.expireConfig(), lambda: may_have_outlived_changelogs(session))
 
 
 def _snapshots(table: Any) -> int:

@@ -24,7 +24,7 @@ from spark_apps.catalog.expiry import (
     CALL_LIMIT,
     expire_all_snapshots,
     expire_consumers,
-    may_have_changelogs,
+    may_have_outlived_changelogs,
     run_automatic_tags,
 )
 from spark_apps.catalog.measure import Measured, measure_at_start, measure_table, outcome_between
@@ -58,7 +58,7 @@ def run(job: Job, session: Session) -> Outcome:
     resolve_all_entries(job, session, table)
     run_automatic_tags(table)
     expire_consumers(session, table)
-    expired = expire_all_snapshots(table, retention, lambda: may_have_changelogs(session))
+    expired = expire_all_snapshots(table, retention, lambda: may_have_outlived_changelogs(session))
     return outcome_between(before, measure_table(session, table, before=before), expired=expired)
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 _LISTENING = "0A"
 """TCP_LISTEN in /proc/net/tcp."""
-GO_SERVERS: Mapping[str, str] = {"GOGC": "400", "GOMEMLIMIT": "4GiB"}
+GO_ENVIRONMENT: Mapping[str, str] = {"GOGC": "400", "GOMEMLIMIT": "4GiB"}
 """The environment of servers written in Go. They share the cores of this machine with what is tested, and collect
-garbage for a quarter of their CPU time by default: an API server then costs 40 % more. They need more memory for it.
+garbage for a quarter of their CPU time by default. They need more memory for it.
 """
 
 
@@ -71,7 +71,7 @@ class Daemon:
         """Starts the process in a session of its own, so that Ctrl-C in the terminal does not reach it."""
         for file in (self.pid_file, self.log_file):
             file.parent.mkdir(parents=True, exist_ok=True)
-        own = {**(os.environ if env is None else env), **GO_SERVERS}
+        own = {**GO_ENVIRONMENT, **(os.environ if env is None else env)}
         with self.log_file.open("ab") as log:
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=own, start_new_session=True

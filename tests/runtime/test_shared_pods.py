@@ -50,7 +50,7 @@ async def test_a_run_names_its_pod_only_once_it_has_waited_for_it_as_that_costs_
 ) -> None:
     driver = await shared(operator)
     stored = [each.name for each in operator.store.writes if (each.verb, each.kind) == ("apply_status", Kind.RUN)]
-    assert sorted(stored) == sorted(set(stored)), "one for each run, when it was created"
+    assert len(stored) == len(set(stored)) == len(NAMES), "one for each run, when it was created"
     assert [driver.pod.name in message(operator, name) for name in NAMES] == [False] * 3
     await operator.pass_time(seconds=31)
     assert [driver.pod.name in message(operator, name) for name in NAMES] == [True] * 3

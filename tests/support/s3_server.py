@@ -18,7 +18,7 @@ from botocore.config import Config
 
 from tests.cluster.pki import Identity
 from tests.cluster.ports import free_ports
-from tests.cluster.processes import GO_SERVERS, wait_until
+from tests.cluster.processes import GO_ENVIRONMENT, wait_until
 from tests.cluster.programs import VERSITYGW
 from tests.cluster.s3 import REGION, SERVER_FLAGS
 
@@ -83,7 +83,7 @@ def s3_server(
     root = {"ROOT_ACCESS_KEY_ID": server.access_key_id, "ROOT_SECRET_ACCESS_KEY": server.secret_access_key}
     with log.open("a") as stream:
         process = subprocess.Popen(
-            [*command, "posix", str(data)], env={**os.environ, **GO_SERVERS, **root}, stdout=stream, stderr=stream
+            [*command, "posix", str(data)], env={**GO_ENVIRONMENT, **os.environ, **root}, stdout=stream, stderr=stream
         )
     try:
         assert wait_until(lambda: _answers(port, tls), timeout=20), log.read_text()

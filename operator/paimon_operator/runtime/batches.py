@@ -30,7 +30,10 @@ from paimon_operator.runtime.keys import Key, key_of
 PATIENCE: Final = timedelta(minutes=2)
 """A run starts alone when its Pod has made no progress for so long: it was created, has started, or has asked."""
 NAMED_AFTER: Final = timedelta(seconds=20)
-"""A run that waits names its Pod when it has existed for so long. Before that, it would cost each run a write."""
+"""Age of a shared Pod from which its waiting runs name it: before that, it would cost each run a write.
+
+It is shorter than MISSED_EVENT_REQUEUE, after which they are reconciled again.
+"""
 UNSHARED_FOR: Final = timedelta(minutes=10)
 """The runs of a catalog start alone for so long after a Pod that could not reach us, or that had too little memory."""
 LONGEST_WINDOW: Final = timedelta(seconds=30)

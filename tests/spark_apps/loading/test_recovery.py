@@ -24,7 +24,7 @@ class AskedError(Exception):
 def session_in(root: Path) -> Any:
     """A session of the table shop.orders in this warehouse."""
     of, asked = job(catalog=JobCatalog(root.as_uri(), "filesystem")), Mock(side_effect=AskedError)
-    return SimpleNamespace(job=of, engine=load_engine("paimon-1.4"), path=str, file_io=asked)
+    return SimpleNamespace(job=of, engine=load_engine("paimon-1.4"), path=str, file_io=asked, only_java_reads=False)
 
 
 def ledgers_in(root: Path) -> list[Any]:
@@ -42,7 +42,10 @@ def test_java_is_asked_for_those_of_a_table_that_was_written_to(tmp_path: Path) 
         ledgers_in(tmp_path)
 
 
-def test_java_is_asked_where_only_java_can_list_them(tmp_path: Path) -> None:
-    unreadable = patch.object(VolumeFiles, "names", side_effect=UnreadableError("the storage fails"))
-    with unreadable, pytest.raises(AskedError):
-        ledgers_in(tmp_path)
+def test_java_is_asked_where_only_java_can_list_them_and_python_tries_once(tmp_path: Path) -> None:
+    session = session_in(tmp_path)
+    with patch.object(VolumeFiles, "names", side_effect=UnreadableError("the storage fails")) as tried:
+        for _ in range(2):
+            with pytest.raises(AskedError):
+                list(all_ledgers(session.job, session, table=None))
+    assert tried.call_count == 1
