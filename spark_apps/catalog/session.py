@@ -101,12 +101,12 @@ class Session:
         """Paimon's Catalog (Java). One without a connection is shared with other jobs, and nobody closes it."""
         if self.metastore.registers_tables:  # (a connection to a server, which the job closes)
             return self.jvm.org.apache.paimon.catalog.CatalogFactory.createCatalog(self.catalog_context)
-        return opened.catalog(self.jvm, self._of_catalog, self._of_hadoop)
+        return opened.catalog(self.jvm, self._catalog_key, self._hadoop_key)
 
     @cached_property
     def catalog_context(self) -> Any:
         """The CatalogContext (Java) that catalogs and file systems are opened with."""
-        return opened.catalog_context(self.jvm, self._of_catalog, self._of_hadoop)
+        return opened.catalog_context(self.jvm, self._catalog_key, self._hadoop_key)
 
     @cached_property
     def catalog_options(self) -> dict[str, str]:
@@ -130,14 +130,14 @@ class Session:
     @cached_property
     def hadoop_configuration(self) -> Any:
         """The same as a Hadoop Configuration (Java), which nobody may change."""
-        return opened.hadoop_configuration(self.jvm, self._of_hadoop)
+        return opened.hadoop_configuration(self.jvm, self._hadoop_key)
 
     @property
-    def _of_catalog(self) -> opened.Options:
+    def _catalog_key(self) -> opened.Options:
         return opened.options_of(self.catalog_options)
 
     @property
-    def _of_hadoop(self) -> opened.Options:
+    def _hadoop_key(self) -> opened.Options:
         return opened.options_of(self.hadoop_options)
 
     @property

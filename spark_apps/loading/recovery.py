@@ -43,9 +43,9 @@ def resolve_all_entries(job: Job, session: Session, table: Any) -> None:
 
 def all_ledgers(job: Job, session: Session, table: Any) -> Iterator[Ledger]:
     """The ledgers of all writes of the table, also of writes that the manifest does not have."""
-    directory = session.path(ledgers_of(job))
     if is_empty(session, ledgers_of(job)):  # (nothing was ever written)
         return
+    directory = session.path(ledgers_of(job))
     try:
         statuses = session.file_io(directory).listStatus(directory)
     except Exception as error:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import pytest
 
 from paimon_operator.core.launch.batch_pod import read_batch
+from paimon_operator.core.launch.builder import LaunchBuilder
 from paimon_operator.core.ports import Kind
 from paimon_operator.errors import ForbiddenError
 from paimon_operator.runtime.batches import LONGEST_WINDOW, PATIENCE, UNSHARED_FOR
 from paimon_operator.runtime.keys import Key
+from paimon_operator.runtime.run_observations import RunObservations
 from tests.runtime.operator_in_memory import SHOP, OperatorInMemory, lake, shop
 from tests.runtime.shared_driver import (
     FACTS,
@@ -54,6 +59,26 @@ async def test_a_run_names_its_pod_only_once_it_has_waited_for_it_as_that_costs_
     assert [driver.pod.name in message(operator, name) for name in NAMES] == [False] * 3
     await operator.pass_time(seconds=31)
     assert [driver.pod.name in message(operator, name) for name in NAMES] == [True] * 3
+
+
+async def test_a_reconcile_builds_the_launch_of_its_run_once_for_each_observation(
+    operator: OperatorInMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build, observe = LaunchBuilder._launch_of, RunObservations.of
+    count = Counter[str]()
+
+    def built(*arguments: Any) -> Any:
+        count["launches"] += 1
+        return build(*arguments)
+
+    async def observed(*arguments: Any, **named: Any) -> Any:
+        count["observations"] += 1
+        return await observe(*arguments, **named)
+
+    monkeypatch.setattr(LaunchBuilder, "_launch_of", built)
+    monkeypatch.setattr(RunObservations, "of", observed)
+    await (await shared(operator)).finish()
+    assert 0 < count["launches"] <= count["observations"]
 
 
 async def test_each_run_has_its_own_result_and_the_cost_of_its_own_turn(operator: OperatorInMemory) -> None:

@@ -91,8 +91,10 @@ def test_a_schema_that_only_java_can_read_is_measured_by_it(table: FabricatedTab
     java = JavaTable(table)
     with patch.object(module, "_counted", return_value=ResultTable(schema_id=0, rows=5)) as counted:
         assert measure(java, tmp_path).table.rows == 5
-        assert measure_at_start(session_in(tmp_path), java).table.rows == 5
+        session = session_in(tmp_path)
+        assert measure_at_start(session, java).table.rows == 5
     assert (counted.call_count, java.asked["schema"]) == (2, 2)
+    assert session.only_java_reads, "no later step waits for Python"
 
 
 def test_a_measurement_at_the_start_is_of_what_was_found_and_the_next_one_of_what_there_is(
